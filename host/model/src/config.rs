@@ -1,0 +1,196 @@
+//! What a configuration file says. Unknown keys are errors.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer};
+
+use crate::limits::Limits;
+use crate::name::PluginName;
+
+/// One `config.toml`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Which plugins are on.
+    pub plugins: PluginsConfig,
+    /// Each plugin's own table.
+    pub plugin: BTreeMap<PluginName, PluginConfig>,
+    /// What is known of tools.
+    pub tools: ToolsConfig,
+}
+
+/// `[plugins]`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PluginsConfig {
+    /// Replaces and orders the active set. Absent: `guard`, `time`, then every
+    /// file by name. Empty: none.
+    pub enabled: Option<Vec<PluginName>>,
+    /// What must be live, or every call is refused.
+    pub required: Vec<PluginName>,
+    /// Makes `--no-plugins` an error.
+    pub locked: bool,
+}
+
+/// `[plugin.NAME]`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PluginConfig {
+    /// A component file to use, in place of a bundled plugin of that name too.
+    pub path: Option<PathBuf>,
+    /// What happens when the plugin cannot be loaded.
+    pub failure_mode: FailureMode,
+    /// Handed to the plugin as a JSON object.
+    pub settings: serde_json::Map<String, serde_json::Value>,
+    /// What it may use.
+    pub limits: LimitsConfig,
+    /// What it may reach.
+    pub grant: GrantConfig,
+}
+
+/// What happens when a plugin cannot be loaded. A running plugin's fault always
+/// refuses the call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FailureMode {
+    /// Every call is refused until it is mended.
+    #[default]
+    Closed,
+    /// A warning.
+    Open,
+}
+
+/// `[plugin.NAME.limits]`; what is absent keeps its default.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsConfig {
+    /// For one guard's answer, in milliseconds.
+    pub guard_ms: Option<Millis>,
+    /// For one hook's answer, in milliseconds.
+    pub hook_ms: Option<Millis>,
+    /// For one command's expansion, in milliseconds.
+    pub command_ms: Option<Millis>,
+    /// For one tool's run, in milliseconds.
+    pub tool_ms: Option<Millis>,
+    /// For `describe` and each list, in milliseconds.
+    pub describe_ms: Option<Millis>,
+    /// Linear memory of one instance, in MiB.
+    pub memory_mib: Option<Mebibytes>,
+}
+
+impl LimitsConfig {
+    /// These limits, with the defaults where nothing is said.
+    #[must_use]
+    pub fn resolve(&self) -> Limits {
+        let mut limits = Limits::new();
+        let times = [
+            (&mut limits.guard_time, self.guard_ms),
+            (&mut limits.hook_time, self.hook_ms),
+            (&mut limits.command_time, self.command_ms),
+            (&mut limits.tool_time, self.tool_ms),
+            (&mut limits.describe_time, self.describe_ms),
+        ];
+        for (time, millis) in times {
+            if let Some(Millis(millis)) = millis {
+                *time = Duration::from_millis(u64::from(millis));
+            }
+        }
+        if let Some(Mebibytes(mebibytes)) = self.memory_mib {
+            limits.memory = usize::from(mebibytes) << 20;
+        }
+        limits
+    }
+}
+
+/// A time from 1 ms to 10 minutes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Millis(u32);
+
+impl<'de> Deserialize<'de> for Millis {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const MAX: i64 = 600_000;
+        let value = i64::deserialize(deserializer)?;
+        u32::try_from(value).ok().filter(|_| (1..=MAX).contains(&value)).map(Self).ok_or_else(|| {
+            serde::de::Error::custom(format_args!("a time is 1 to {MAX} milliseconds: `{value}`"))
+        })
+    }
+}
+
+/// A memory size from 1 MiB to 4,000 MiB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mebibytes(u16);
+
+impl<'de> Deserialize<'de> for Mebibytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const MAX: i64 = 4_000;
+        let value = i64::deserialize(deserializer)?;
+        u16::try_from(value).ok().filter(|_| (1..=MAX).contains(&value)).map(Self).ok_or_else(|| {
+            serde::de::Error::custom(format_args!("a memory size is 1 to {MAX} MiB: `{value}`"))
+        })
+    }
+}
+
+/// `[plugin.NAME.grant]`. Absent means nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GrantConfig {
+    /// Directories that it may read.
+    pub read: Vec<PathBuf>,
+    /// Directories that it may read and change.
+    pub write: Vec<PathBuf>,
+    /// Environment variables that it may see.
+    pub env: Vec<String>,
+    /// The time of day, and a monotonic clock.
+    pub clock: bool,
+    /// Random numbers.
+    pub random: bool,
+    /// The bell of the user's terminal.
+    pub terminal: bool,
+}
+
+/// `[tools]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToolsConfig {
+    /// Tools that the host has no table for and that may still be called while
+    /// `plugins.required` names a guard.
+    pub known: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Config;
+
+    fn read(json: &str) -> Result<Config, String> {
+        serde_json::from_str(json).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn an_empty_file_says_nothing() {
+        assert_eq!(read("{}").unwrap(), Config::default());
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_error_that_names_it() {
+        assert!(read(r#"{"plugin":{"guard":{"timout":1}}}"#).unwrap_err().contains("timout"));
+        assert!(read(r#"{"plugin":{"guard":{"failure_mode":"clsoed"}}}"#).unwrap_err().contains("clsoed"));
+    }
+
+    #[test]
+    fn a_time_that_cannot_be_meant_is_an_error() {
+        for millis in ["0", "-1", "1000000000000000000", "600001"] {
+            let text = format!(r#"{{"plugin":{{"guard":{{"limits":{{"guard_ms":{millis}}}}}}}}}"#);
+            assert!(read(&text).is_err(), "{millis}");
+        }
+    }
+
+    #[test]
+    fn limits_that_are_set_replace_the_defaults() {
+        let config = read(r#"{"plugin":{"a":{"limits":{"guard_ms":300,"memory_mib":8}}}}"#).unwrap();
+        let limits = config.plugin.values().next().unwrap().limits.resolve();
+        assert_eq!((limits.guard_time.as_millis(), limits.memory), (300, 8 << 20));
+        assert_eq!(limits.tool_time, super::Limits::new().tool_time);
+    }
+}

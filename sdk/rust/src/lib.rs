@@ -1,0 +1,1 @@
+//! Write a Portcullis plugin in Rust.
