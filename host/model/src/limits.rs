@@ -20,8 +20,9 @@ pub struct Limits {
     pub describe_time: Duration,
     /// Linear memory of one instance, in bytes.
     pub memory: usize,
-    /// The longest text that a guest may hand to the host in one call, in bytes.
-    pub text: usize,
+    /// All that a tool, a command or a list may hand to the host at once, in
+    /// bytes. Guards and hooks have a fixed 256 KiB.
+    pub answer: usize,
     /// A refusal's reason is cut here, in bytes.
     pub reason: usize,
     /// An appendix may be this long, in bytes.
@@ -32,7 +33,7 @@ pub struct Limits {
 
 impl Limits {
     /// The defaults: guard 1 s, hook 10 s, command 10 s, tool 60 s, `describe`
-    /// and lists 5 s, memory 64 MiB, text 1 MiB, reason 4 KiB, appendix 4 KiB,
+    /// and lists 5 s, memory 64 MiB, answer 8 MiB, reason 4 KiB, appendix 4 KiB,
     /// 256 tools.
     #[must_use]
     pub const fn new() -> Self {
@@ -43,7 +44,7 @@ impl Limits {
             tool_time: Duration::from_secs(60),
             describe_time: Duration::from_secs(5),
             memory: 64 * MIB,
-            text: MIB,
+            answer: 8 * MIB,
             reason: 4 * KIB,
             appendix: 4 * KIB,
             tools: 256,

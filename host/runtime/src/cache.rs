@@ -1,0 +1,255 @@
+//! Compiled components, kept where only we write.
+//!
+//! An artifact is machine code that is mapped into this process, so nothing is
+//! taken from the cache that we did not put there ourselves. Each file carries a
+//! keyed digest (HMAC-SHA-256) over its own name and its bytes; the key lies in
+//! another directory, and both are open to their owner alone. What differs in
+//! anything is a miss, and is compiled again.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::hash::{Hash, Hasher};
+use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest as _, Sha256};
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use crate::digest::Digest;
+use crate::error::RuntimeError;
+
+/// Moves when the layout of a cached file changes.
+const FORMAT: &str = "portcullis-component-1";
+/// One block of SHA-256, so that no key is ever hashed or padded.
+const KEY_BYTES: usize = 64;
+const TAG_BYTES: usize = 32;
+/// All cached files together, in bytes. The oldest are removed first.
+const TOTAL_MAX: u64 = 1 << 30;
+/// The largest cached file that is read, in bytes.
+const ARTIFACT_MAX: u64 = 512 << 20;
+
+/// Where compiled components and the key to them lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CacheDir {
+    /// Holds the compiled components. Made with mode 0700.
+    pub dir: PathBuf,
+    /// The file with the key. Made with mode 0600.
+    pub key: PathBuf,
+}
+
+#[derive(Debug)]
+pub(crate) struct Cache {
+    dir: PathBuf,
+    key: [u8; KEY_BYTES],
+    /// What every file name depends on beside the component: the engine's
+    /// version and its settings.
+    engine: [u8; 32],
+}
+
+impl Cache {
+    pub(crate) fn open(place: CacheDir, engine: &Engine) -> Result<Self, RuntimeError> {
+        let CacheDir { dir, key } = place;
+        let failed = |path: &Path, reason: String| RuntimeError::Cache { path: path.to_owned(), reason };
+        private_dir(&dir).map_err(|e| failed(&dir, e))?;
+        if let Some(parent) = key.parent() {
+            private_dir(parent).map_err(|e| failed(parent, e))?;
+        }
+        let key = read_or_make_key(&key).map_err(|e| failed(&key, e))?;
+        let mut hasher = Sha(Sha256::new());
+        hasher.0.update(FORMAT);
+        engine.precompile_compatibility_hash().hash(&mut hasher);
+        Ok(Self { dir, key, engine: hasher.0.finalize().into() })
+    }
+
+    /// The compiled component, when it is there, whole and ours.
+    pub(crate) fn load(&self, engine: &Engine, component: &Digest) -> Option<Component> {
+        let path = self.path(component);
+        let (tag, artifact) = match self.read(&path) {
+            Ok(parts) => parts,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+            Err(error) => {
+                tracing::warn!("a cached component cannot be read and is compiled again: {error}");
+                return None;
+            }
+        };
+        if self.mac(&path, &artifact).verify_slice(&tag).is_err() {
+            tracing::warn!("a cached component was changed by somebody else and is compiled again");
+            return None;
+        }
+        deserialize(engine, &artifact)
+            .inspect_err(|e| tracing::warn!("a cached component does not fit this engine: {e:#}"))
+            .ok()
+    }
+
+    /// Keeps `artifact`. A failure costs time and nothing else, so it is only told.
+    pub(crate) fn store(&self, component: &Digest, artifact: &[u8]) {
+        let path = self.path(component);
+        let tag = self.mac(&path, artifact).finalize().into_bytes();
+        let written = write_whole(&path, &[tag.as_slice(), artifact]).and_then(|()| self.prune(&path));
+        if let Err(error) = written {
+            tracing::warn!("a compiled component cannot be kept: {error}");
+        }
+    }
+
+    fn path(&self, component: &Digest) -> PathBuf {
+        let mut name = Sha256::new();
+        name.update(self.engine);
+        name.update(component.as_bytes());
+        let name: String = name.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        self.dir.join(name).with_extension("cwasm")
+    }
+
+    fn read(&self, path: &Path) -> std::io::Result<([u8; TAG_BYTES], Vec<u8>)> {
+        let mut file = open_private(path)?;
+        let mut tag = [0; TAG_BYTES];
+        file.read_exact(&mut tag)?;
+        let mut artifact = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0));
+        file.take(ARTIFACT_MAX).read_to_end(&mut artifact)?;
+        Ok((tag, artifact))
+    }
+
+    fn mac(&self, path: &Path, artifact: &[u8]) -> Hmac<Sha256> {
+        let mut mac = Hmac::<Sha256>::new(&self.key.into());
+        // The name stands for the component, the engine and its settings, so
+        // that one good file cannot be put in another's place.
+        mac.update(path.file_name().unwrap_or_default().as_encoded_bytes());
+        mac.update(artifact);
+        mac
+    }
+
+    /// Removes the oldest files until the rest is small enough.
+    fn prune(&self, newest: &Path) -> std::io::Result<()> {
+        let mut files: Vec<_> = fs::read_dir(&self.dir)?
+            .filter_map(Result::ok)
+            .filter_map(|entry| {
+                let meta = entry.metadata().ok()?;
+                Some((meta.modified().ok()?, meta.len(), entry.path()))
+            })
+            .collect();
+        files.sort();
+        let mut total: u64 = files.iter().map(|(_, size, _)| size).sum();
+        for (_, size, path) in files {
+            if total <= TOTAL_MAX {
+                break;
+            }
+            if path != newest {
+                fs::remove_file(path)?;
+                total -= size;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Maps an artifact that this process, or its helper, has just made, or that
+/// carried our tag.
+#[allow(unsafe_code, reason = "machine code of our own compiler, checked against our own tag")]
+pub(crate) fn deserialize(engine: &Engine, artifact: &[u8]) -> wasmtime::Result<Component> {
+    // SAFETY: `artifact` was made by `Engine::precompile_component` in our own
+    // helper, and came to us through a pipe or under a tag made with our key.
+    // The bytes are copied, so a later change of the file does not reach them.
+    unsafe { Component::deserialize(engine, artifact) }
+}
+
+/// Feeds what the engine hashes of its settings into SHA-256.
+struct Sha(Sha256);
+
+impl Hasher for Sha {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        0
+    }
+}
+
+/// Makes `dir` with mode 0700, or checks that it is ours and nobody else's.
+fn private_dir(dir: &Path) -> Result<(), String> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|e| e.to_string())?;
+    let meta = fs::symlink_metadata(dir).map_err(|e| e.to_string())?;
+    if !meta.is_dir() {
+        return Err("it is not a directory".to_owned());
+    }
+    check_owner(&meta)?;
+    if meta.mode() & 0o077 != 0 {
+        fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+fn check_owner(meta: &fs::Metadata) -> Result<(), String> {
+    if meta.uid() == rustix::process::geteuid().as_raw() {
+        Ok(())
+    } else {
+        Err("it belongs to another user".to_owned())
+    }
+}
+
+/// Opens a file that is ours, is a plain file, and that others cannot write.
+fn open_private(path: &Path) -> std::io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(NO_FOLLOW).open(path)?;
+    let meta = file.metadata()?;
+    let fault = if !meta.is_file() {
+        "it is not a plain file".to_owned()
+    } else if meta.mode() & 0o022 != 0 {
+        "others may write it".to_owned()
+    } else if let Err(reason) = check_owner(&meta) {
+        reason
+    } else {
+        return Ok(file);
+    };
+    Err(std::io::Error::new(std::io::ErrorKind::PermissionDenied, fault))
+}
+
+const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+
+fn read_or_make_key(path: &Path) -> Result<[u8; KEY_BYTES], String> {
+    for _ in 0..2 {
+        match open_private(path) {
+            Ok(mut file) => {
+                let mut key = [0; KEY_BYTES];
+                match file.read_exact(&mut key) {
+                    Ok(()) => return Ok(key),
+                    // A key that was cut short is made again, and with it the cache.
+                    Err(_) => fs::remove_file(path).map_err(|e| e.to_string())?,
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error.to_string()),
+        }
+        let mut key = [0; KEY_BYTES];
+        getrandom::fill(&mut key).map_err(|e| e.to_string())?;
+        write_whole(path, &[&key]).map_err(|e| e.to_string())?;
+    }
+    // Two processes may have made a key at the same time: the last one stands.
+    let mut key = [0; KEY_BYTES];
+    open_private(path).and_then(|mut file| file.read_exact(&mut key)).map_err(|e| e.to_string())?;
+    Ok(key)
+}
+
+/// Writes `parts` under another name first, so that no reader ever sees a half.
+fn write_whole(path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(|e| std::io::Error::other(e.to_string()))?;
+    let temporary = path.with_extension(format!("{:016x}.tmp", u64::from_ne_bytes(random)));
+    let written = (|| {
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .custom_flags(NO_FOLLOW)
+            .open(&temporary)?;
+        for part in parts {
+            file.write_all(part)?;
+        }
+        fs::rename(&temporary, path)
+    })();
+    if written.is_err() {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}

@@ -1,0 +1,127 @@
+//! The way from bytes to a [`Guest`].
+
+use std::fmt;
+use std::sync::Arc;
+
+use portcullis_model::limits::COMPONENT_MAX;
+
+use crate::cache::{self, Cache, CacheDir};
+use crate::compile::{self, CompileLimits, Compiler};
+use crate::component::Component;
+use crate::contract::{Contract, check_header};
+use crate::digest::Digest;
+use crate::engine::{Allocation, Engines};
+use crate::error::{LoadError, RuntimeError};
+use crate::guest::Guest;
+use crate::setup::GuestSetup;
+
+/// How a [`Runtime`] is set up.
+#[derive(Debug, Clone)]
+pub struct RuntimeOptions {
+    /// Where instances come from.
+    pub allocation: Allocation,
+    /// Who compiles.
+    pub compiler: Compiler,
+    /// How much a compilation may take.
+    pub compile_limits: CompileLimits,
+    /// Where compiled components are kept.
+    pub cache: Option<CacheDir>,
+}
+
+impl RuntimeOptions {
+    /// The defaults: a pool, no cache, compile limits as in [`CompileLimits::new`].
+    #[must_use]
+    pub const fn new(compiler: Compiler) -> Self {
+        Self { allocation: Allocation::Pool, compiler, compile_limits: CompileLimits::new(), cache: None }
+    }
+}
+
+/// Loads components and runs them. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engines: Arc<Engines>,
+    compiler: Compiler,
+    compile_limits: CompileLimits,
+    cache: Option<Cache>,
+}
+
+impl Runtime {
+    /// Starts an engine and its ticker.
+    ///
+    /// # Errors
+    /// When the engine or its thread cannot start. A cache that cannot be used
+    /// is left out with a warning: it only makes things faster.
+    pub fn new(options: RuntimeOptions) -> Result<Self, RuntimeError> {
+        let engines = Arc::new(Engines::start(options.allocation)?);
+        let cache = options.cache.and_then(|dir| {
+            Cache::open(dir, &engines.engine)
+                .inspect_err(|e| tracing::warn!("every component is compiled again in each process: {e}"))
+                .ok()
+        });
+        Ok(Self {
+            inner: Arc::new(Inner {
+                engines,
+                compiler: options.compiler,
+                compile_limits: options.compile_limits,
+                cache,
+            }),
+        })
+    }
+
+    /// True when instances come from a pool.
+    #[must_use]
+    pub fn is_pooled(&self) -> bool {
+        self.inner.engines.pooled
+    }
+
+    /// Reads a component, and compiles it unless the cache has it. Blocks for as
+    /// long as that takes; never call it on the path of a judgement.
+    ///
+    /// # Errors
+    /// When the bytes are no component of ours, or do not compile within the limits.
+    pub fn load(&self, bytes: &[u8]) -> Result<Component, LoadError> {
+        if bytes.len() > COMPONENT_MAX {
+            return Err(LoadError::TooBig { size: bytes.len(), max: COMPONENT_MAX });
+        }
+        check_header(bytes)?;
+        let digest = Digest::of(bytes);
+        let Inner { engines, cache, compiler, compile_limits } = &*self.inner;
+        let engine = &engines.engine;
+        let cached = cache.as_ref().and_then(|cache| cache.load(engine, &digest));
+        let inner = match cached {
+            Some(inner) => inner,
+            None => {
+                let artifact = compile::compile(engine, compiler, compile_limits, bytes)?;
+                let inner = cache::deserialize(engine, &artifact)
+                    .map_err(|e| LoadError::Helper(format!("its answer is for another engine: {e:#}")))?;
+                if let Some(cache) = cache {
+                    cache.store(&digest, &artifact);
+                }
+                inner
+            }
+        };
+        let contract = Contract::read(&inner)?;
+        Ok(Component { inner, contract, digest })
+    }
+
+    /// Gives a component its limits and its grants, and makes it ready to run.
+    ///
+    /// # Errors
+    /// When it imports what no plugin is given, or does not fit the contract.
+    pub fn link(&self, component: &Component, setup: GuestSetup) -> Result<Guest, LoadError> {
+        Guest::link(Arc::clone(&self.inner.engines), component, setup)
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime")
+            .field("pooled", &self.engines.pooled)
+            .field("compiler", &self.compiler)
+            .finish_non_exhaustive()
+    }
+}
