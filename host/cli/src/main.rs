@@ -1,1 +1,55 @@
-fn main() {}
+//! The command line of Portcullis. The only crate that prints and exits.
+
+mod args;
+mod check;
+mod environment;
+mod exit;
+mod hook;
+mod open;
+mod plugin;
+mod printer;
+mod process;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Arguments, Verb};
+use crate::environment::Environment;
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+/// The first argument of the process that compiles components. It is not for
+/// people, so it is no verb of the command line.
+const COMPILE: &str = "compile-helper";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = environment::arguments();
+    if let [_, verb, limits @ ..] = arguments.as_slice()
+        && verb == COMPILE
+    {
+        return portcullis::runtime::helper_main(limits);
+    }
+    let printer = Printer::new();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // `--help` and `--version` are no errors, and clap knows where each goes.
+            let wrong = error.use_stderr();
+            drop(error.print());
+            return if wrong { Exit::No.into() } else { Exit::Done.into() };
+        }
+    };
+    printer::follow_logs(arguments.common.verbose);
+    let environment = Environment::read();
+    let exit = match arguments.verb {
+        Verb::Check(verb) => check::run(&arguments.common, &verb, &environment, &printer),
+        Verb::Hook(verb) => hook::run(&arguments.common, &verb, &environment, &printer),
+        Verb::Plugin(verb) => plugin::run(&arguments.common, &verb, &environment, &printer),
+    };
+    exit.unwrap_or_else(|error| {
+        printer.error(&error);
+        Exit::No
+    })
+    .into()
+}

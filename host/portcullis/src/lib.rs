@@ -1,1 +1,26 @@
-//! Placeholder.
+//! The gate between an AI agent and its tools.
+//!
+//! An agent loop opens a [`Host`], a [`Session`] for each conversation and a
+//! [`Turn`] for each of its turns, and asks [`Turn::judge`] before it runs a tool.
+//! The answer is a [`Permit`] or a [`Refusal`](portcullis_model::judgement::Refusal).
+//! Every way in which a guard can fail to answer is a refusal.
+
+pub mod agent;
+mod config;
+mod error;
+mod gate;
+mod host;
+mod plugin;
+mod session;
+pub mod tool;
+mod turn;
+
+pub use config::read_config;
+pub use error::{ConfigError, HostError, RunError};
+pub use gate::{Judgement, Permit};
+pub use host::{Host, HostOptions};
+pub use plugin::{BUNDLED, Bundled, Inspection, Origin, PluginRow, PluginState, Report};
+pub use portcullis_model as model;
+pub use portcullis_runtime as runtime;
+pub use session::Session;
+pub use turn::{EndReport, Turn};

@@ -1,0 +1,146 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+const AFTER: &str = "\
+Exit codes: 0 done or allowed; 2 refused; 1 the answer is no or the input is wrong; 3 an internal fault. \
+`hook` uses the agent's own codes.
+
+Examples:
+  echo '{\"tool\":\"Bash\",\"input\":{\"command\":\"rm -rf build\"}}' | portcullis check
+  portcullis plugin list
+  portcullis plugin inspect guard";
+
+/// The gate between an AI agent and its tools.
+///
+/// Every call that an agent wants to make is judged by guards, which are
+/// sandboxed WebAssembly components. A guard that crashes, hangs or cannot be
+/// loaded refuses the call.
+#[derive(Debug, Parser)]
+#[command(name = "portcullis", version, after_help = AFTER, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// What every verb understands.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Common options")]
+pub(crate) struct Common {
+    /// Read this configuration instead of the user's.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Load this plugin behind the others. May be given more than once.
+    #[arg(long = "plugin", global = true, value_name = "FILE")]
+    pub(crate) plugins: Vec<PathBuf>,
+    /// Look for plugins here instead of in the user's directory.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) plugin_dir: Option<PathBuf>,
+    /// Read no file of the user's or of the project's: the bundled plugins and
+    /// what these options say.
+    #[arg(long, global = true)]
+    pub(crate) isolated: bool,
+    /// Turn every plugin off, the guard included.
+    #[arg(long, global = true)]
+    pub(crate) no_plugins: bool,
+    /// The workspace [default: the current directory].
+    #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// Say more on standard error; twice says everything.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Judge tool calls from standard input.
+    Check(CheckArguments),
+    /// Answer an agent's hook in the agent's own dialect.
+    Hook(HookArguments),
+    /// Look at plugins, and try them out.
+    #[command(subcommand)]
+    Plugin(PluginVerb),
+}
+
+/// Reads tool calls from standard input, one JSON object or one a line, and
+/// prints one line of JSON for each.
+///
+/// A call is `{"tool": NAME, "input": {...}}`, where NAME is any agent's own name
+/// for the tool; `cwd`, `session_id` and `id` may be added. The answer has
+/// `verdict` (`allow`, `ask` or `block`), `by`, `code`, `fault` and `reason`.
+/// A line that is no call is a `block` with `fault` `bad-input`, and the next line
+/// is still read. The exit code is 2 if anything was blocked.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct CheckArguments {
+    /// Give up after this many seconds without an answer, and refuse.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub(crate) timeout: u64,
+}
+
+/// Reads an agent's hook payload from standard input and answers in that agent's
+/// dialect. Whatever goes wrong, the answer is a refusal; nothing else is ever
+/// printed on standard output.
+///
+/// Agents: claude, codex, gemini, opencode.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct HookArguments {
+    /// Whose hook it is: claude, codex, gemini or opencode.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: String,
+    /// Refuse after this many seconds. Keep it below the agent's own timeout,
+    /// because most agents run the tool when their hook is late.
+    #[arg(long, value_name = "SECONDS", default_value_t = 58, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub(crate) timeout: u64,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PluginVerb {
+    /// List every plugin, and how it stands. The exit code is 1 when one that is
+    /// named or required cannot act.
+    List(ListArguments),
+    /// Show all that is known of one plugin, without running it for a call.
+    Inspect(InspectArguments),
+    /// Load plugins, and put their cases to them.
+    Check(PluginCheckArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArguments {
+    /// The plugin's name, or a component file.
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) plugin: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Loads each plugin alone and judges its cases with it.
+///
+/// A case file is TOML: `[[case]]` with `name`, `tool`, `input`, `expect` (`allow` or
+/// `block`), and optionally `cwd`, `settings`, `code` and `reason` (a part of it).
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct PluginCheckArguments {
+    /// The plugin's name, or a component file.
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) plugin: String,
+    /// Case files, or directories of them.
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub(crate) cases: Vec<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,219 @@
+//! `portcullis check`: tool calls in, one line of JSON out for each.
+
+use std::collections::HashMap;
+use std::io::{BufRead, Read as _};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use portcullis::model::call::ToolCall;
+use portcullis::model::fault::FaultKind;
+use portcullis::model::input::{Input, InputError, strict_value};
+use portcullis::model::judgement::{JudgementWire, RefusedBy, RefuserKind, Verdict};
+use portcullis::model::limits::INPUT_MAX;
+use portcullis::{Host, HostOptions, Session};
+use serde_json::Value;
+
+use crate::args::{CheckArguments, Common};
+use crate::environment::Environment;
+use crate::exit::Exit;
+use crate::open;
+use crate::printer::Printer;
+
+/// What a line may have around its input, in bytes.
+const ENVELOPE_MAX: usize = 1 << 20;
+const KEYS: [&str; 5] = ["tool", "input", "cwd", "session_id", "id"];
+
+pub(crate) fn run(
+    common: &Common,
+    verb: &CheckArguments,
+    environment: &Environment,
+    printer: &Printer,
+) -> anyhow::Result<Exit> {
+    let cwd = open::workspace(common, environment).map(|dir| dir.to_string_lossy().into_owned()).unwrap_or_default();
+    let options = open::options(common, environment, None);
+    let (lines, read) = mpsc::channel();
+    let (judged, answers) = mpsc::sync_channel(1);
+    thread::Builder::new().name("portcullis-read".to_owned()).spawn(move || read_all(&lines))?;
+    thread::Builder::new().name("portcullis-work".to_owned()).spawn(move || {
+        let mut bench = Bench::open(options);
+        for line in read {
+            // The main thread goes when its reader has gone.
+            if judged.send(bench.judge(line, &cwd)).is_err() {
+                return;
+            }
+        }
+    })?;
+    let mut exit = None;
+    loop {
+        let answer = match answers.recv_timeout(Duration::from_secs(verb.timeout)) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                let late = block("", "check", FaultKind::Timeout, "no answer within the time of `check`");
+                printer.line(&serde_json::to_string(&late)?)?;
+                return Ok(Exit::Refused);
+            }
+        };
+        printer.line(&serde_json::to_string(&answer)?)?;
+        let this = if answer.verdict == Verdict::Block { Exit::Refused } else { Exit::Done };
+        exit = Some(if exit == Some(Exit::Refused) { Exit::Refused } else { this });
+    }
+    exit.ok_or_else(|| {
+        anyhow::anyhow!(
+            "there was no call on standard input; hint: echo '{{\"tool\":\"Bash\",\"input\":{{\"command\":\"ls\"}}}}' | \
+             portcullis check"
+        )
+    })
+}
+
+/// One call as text, or why there is none.
+type Line = Result<String, (FaultKind, String)>;
+
+/// Reads standard input, one call a line. A first line that is only the beginning
+/// of an object is read on: the input may be one object over many lines.
+fn read_all(lines: &mpsc::Sender<Line>) {
+    let mut input = std::io::stdin().lock();
+    let max = INPUT_MAX + ENVELOPE_MAX;
+    let mut first = true;
+    loop {
+        let mut bytes = Vec::new();
+        let line = match input.by_ref().take(max as u64 + 1).read_until(b'\n', &mut bytes) {
+            Ok(0) => return,
+            Ok(_) if bytes.len() > max => {
+                skip_line(&mut input);
+                Err((FaultKind::TooBig, format!("the line is longer than {max} bytes")))
+            }
+            Ok(_) if bytes.iter().all(u8::is_ascii_whitespace) => continue,
+            Ok(_) => {
+                if first && is_unfinished(&bytes) {
+                    // Lines that turn out to be no object after all are each told of below.
+                    let rest = input.by_ref().take((max - bytes.len()) as u64).read_to_end(&mut bytes);
+                    if rest.is_ok() && serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_err() {
+                        for part in bytes.split(|byte| *byte == b'\n').filter(|part| !part.is_empty()) {
+                            if lines.send(text(part.to_vec())).is_err() {
+                                return;
+                            }
+                        }
+                        continue;
+                    }
+                }
+                text(bytes)
+            }
+            Err(error) => Err((FaultKind::BadInput, format!("standard input cannot be read: {error}"))),
+        };
+        first = false;
+        let failed = line.is_err();
+        if lines.send(line).is_err() || (failed && input.fill_buf().is_err()) {
+            return;
+        }
+    }
+}
+
+fn is_unfinished(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_err_and(|error| error.is_eof())
+}
+
+fn text(bytes: Vec<u8>) -> Line {
+    String::from_utf8(bytes).map_err(|_| (FaultKind::BadInput, "the line is not UTF-8".to_owned()))
+}
+
+fn skip_line(input: &mut impl BufRead) {
+    while let Ok(bytes) = input.fill_buf() {
+        let (used, found) = match bytes.iter().position(|byte| *byte == b'\n') {
+            Some(at) => (at + 1, true),
+            None => (bytes.len(), bytes.is_empty()),
+        };
+        input.consume(used);
+        if found {
+            return;
+        }
+    }
+}
+
+/// What calls are judged with: an open host, or the reason why there is none.
+struct Bench {
+    host: Result<(Host, tokio::runtime::Runtime), String>,
+    sessions: HashMap<String, Session>,
+}
+
+impl Bench {
+    fn open(options: anyhow::Result<HostOptions>) -> Self {
+        let opened = options.and_then(|options| {
+            let executor = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+            let host = executor.block_on(Host::open(options))?;
+            Ok((host, executor))
+        });
+        // `-v` shows the whole of it; the model gets the part that is for it.
+        Self { host: opened.map_err(|error| open::for_model(&error)), sessions: HashMap::new() }
+    }
+
+    fn judge(&mut self, line: Line, cwd: &str) -> JudgementWire {
+        let read = line.and_then(|line| call(&line, cwd));
+        let call = match read {
+            Ok(call) => call,
+            Err((kind, reason)) => return block("", "check", kind, &reason),
+        };
+        match &self.host {
+            Ok((host, executor)) => {
+                let session = self
+                    .sessions
+                    .entry(call.session_id.clone())
+                    .or_insert_with(|| host.session(call.session_id.clone()));
+                executor.block_on(session.turn().judge(call)).to_wire()
+            }
+            Err(reason) => JudgementWire {
+                by: Some(RefusedBy { kind: RefuserKind::Standing, name: "portcullis".to_owned() }),
+                ..block(
+                    &call.id,
+                    &call.tool,
+                    FaultKind::Load,
+                    &format!(
+                        "Portcullis cannot judge: {reason}. Every tool call is refused until that is mended. Ask the \
+                         user to run `portcullis plugin list`"
+                    ),
+                )
+            },
+        }
+    }
+}
+
+/// Reads one call.
+fn call(line: &str, cwd: &str) -> Result<ToolCall, (FaultKind, String)> {
+    let bad = |reason: String| (FaultKind::BadInput, reason);
+    let value = strict_value(line).map_err(|error| bad(error.to_string()))?;
+    let Value::Object(mut object) = value else {
+        return Err(bad("a call is a JSON object with `tool` and `input`".to_owned()));
+    };
+    if let Some(key) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return Err(bad(format!("the key `{key}` is not known; the keys are {}", KEYS.join(", "))));
+    }
+    let mut word = |key: &str| match object.remove(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(bad(format!("`{key}` is not a string"))),
+    };
+    let tool = word("tool")?.ok_or_else(|| bad("`tool` is missing".to_owned()))?;
+    let id = word("id")?.unwrap_or_default();
+    let session_id = word("session_id")?.unwrap_or_default();
+    let cwd = word("cwd")?.unwrap_or_else(|| cwd.to_owned());
+    let input = object.remove("input").ok_or_else(|| bad("`input` is missing".to_owned()))?;
+    let input = Input::from_value(input).map_err(|error| match error {
+        InputError::TooBig { .. } => (FaultKind::TooBig, error.to_string()),
+        InputError::NotJson(_) => bad(error.to_string()),
+    })?;
+    Ok(ToolCall { id, tool, input, cwd, session_id })
+}
+
+fn block(id: &str, name: &str, fault: FaultKind, reason: &str) -> JudgementWire {
+    JudgementWire {
+        id: id.to_owned(),
+        verdict: Verdict::Block,
+        by: Some(RefusedBy { kind: RefuserKind::Input, name: name.to_owned() }),
+        code: Some(format!("fault/{fault}")),
+        fault: Some(fault),
+        reason: Some(format!("Blocked: {reason}.")),
+        auto_approved: false,
+        micros: 0,
+    }
+}

@@ -1,0 +1,75 @@
+//! `portcullis hook`: an agent's hook payload in, the agent's dialect out.
+
+use std::io::Read as _;
+use std::time::Duration;
+
+use portcullis::agent::{Agent, HookAnswer, HookEvent};
+
+use crate::args::{Common, HookArguments};
+use crate::environment::Environment;
+use crate::exit::Exit;
+use crate::open;
+use crate::printer::Printer;
+use crate::process::{self, Ended};
+
+/// The most bytes of a payload that are read. One that is longer is refused.
+const PAYLOAD_MAX: u64 = 16 << 20;
+
+pub(crate) fn run(
+    common: &Common,
+    verb: &HookArguments,
+    environment: &Environment,
+    printer: &Printer,
+) -> anyhow::Result<Exit> {
+    let agent: Agent = match verb.agent.parse() {
+        Ok(agent) => agent,
+        Err(error) => {
+            // Nobody knows which dialect to answer in; a non-zero code with words
+            // on standard error refuses in most of them.
+            printer.error(&anyhow::Error::new(error));
+            return Ok(Exit::Refused);
+        }
+    };
+    let (common, environment) = (common.clone(), environment.clone());
+    let ended = process::within(Duration::from_secs(verb.timeout), move || answer(agent, &common, &environment));
+    let failed = |what: &str| agent.failure(&format!("Portcullis could not judge this call: {what}. {WAY_OUT}"));
+    let answer = match ended {
+        Ended::Answered(Ok(answer)) => answer,
+        Ended::Answered(Err(error)) => failed(&open::for_model(&error)),
+        Ended::Panicked => failed("it failed inside"),
+        Ended::Late => failed("it took too long"),
+        Ended::NotStarted(error) => failed(&format!("no thread could be started ({error})")),
+    };
+    if !answer.stderr.is_empty() {
+        printer.tell(&answer.stderr);
+    }
+    if printer.raw(&answer.stdout).is_err() {
+        // An agent that cannot hear a JSON answer may still see the exit code.
+        return Ok(Exit::Refused);
+    }
+    Ok(Exit::Agent(answer.exit_code))
+}
+
+const WAY_OUT: &str = "This is a fault and not a decision. Ask the user to run `portcullis plugin list`.";
+
+fn answer(agent: Agent, common: &Common, environment: &Environment) -> anyhow::Result<HookAnswer> {
+    let mut payload = Vec::new();
+    std::io::stdin().take(PAYLOAD_MAX + 1).read_to_end(&mut payload)?;
+    let request = agent.read(&payload)?;
+    let call = match request.event {
+        HookEvent::Other(_) => return Ok(HookAnswer::default()),
+        HookEvent::TurnEnd => {
+            // The turn is over; what its plugins do with that changes nothing for the agent.
+            let host = open::open(open::options(common, environment, Some(&request.cwd))?)?;
+            open::block_on(host.session(request.session_id).turn().end())?;
+            return Ok(HookAnswer::default());
+        }
+        HookEvent::PreToolUse(call) => call,
+    };
+    let options = open::options(common, environment, Some(&request.cwd))?;
+    let judgement = open::block_on(async {
+        let host = portcullis::Host::open(options).await?;
+        anyhow::Ok(host.session(request.session_id).turn().judge(*call).await)
+    })??;
+    Ok(agent.answer(&judgement.to_wire()))
+}

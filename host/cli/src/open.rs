@@ -1,0 +1,101 @@
+//! From the command line to an open host.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use portcullis::model::config::Config;
+use portcullis::runtime::{Allocation, CacheDir, Compiler, Terminal};
+use portcullis::agent::HookInputError;
+use portcullis::{ConfigError, Host, HostError, HostOptions};
+
+use crate::COMPILE;
+use crate::args::Common;
+use crate::environment::{Environment, project_plugins};
+use crate::printer::Printer;
+
+/// What the host is opened with. `cwd` is the directory that the agent works in,
+/// where it says so.
+pub(crate) fn options(common: &Common, environment: &Environment, cwd: Option<&str>) -> anyhow::Result<HostOptions> {
+    let program = environment.program.clone().context("this program's own path cannot be had")?;
+    let mut options = HostOptions::new(Compiler::Helper { program, arguments: vec![COMPILE.to_owned()] });
+    options.allocation = Allocation::OnDemand;
+    options.config = config(common, environment)?;
+    options.plugins = common.plugins.iter().map(|path| absolute(path, environment)).collect();
+    options.no_plugins = common.no_plugins;
+    options.plugin_dir = common.plugin_dir.clone();
+    if !common.isolated {
+        options.plugin_dir = options.plugin_dir.or_else(|| environment.plugins.clone());
+        let work = cwd.map(PathBuf::from).filter(|cwd| cwd.is_absolute());
+        let work = work.or_else(|| workspace(common, environment));
+        options.project_plugin_dir = work.and_then(|work| project_plugins(&work));
+    }
+    if let (Some(cache), Some(state)) = (&environment.cache, &environment.state) {
+        options.cache = Some(CacheDir { dir: cache.join("components"), key: state.join("cache.key") });
+        options.store_dir = Some(state.join("store"));
+    }
+    options.env = environment.variables.clone();
+    options.terminal = Arc::new(Bell);
+    Ok(options)
+}
+
+/// The workspace: `-C`, or the current directory.
+pub(crate) fn workspace(common: &Common, environment: &Environment) -> Option<PathBuf> {
+    match (&common.directory, &environment.current) {
+        (Some(named), Some(current)) => Some(current.join(named)),
+        (Some(named), None) => Some(named.clone()),
+        (None, current) => current.clone(),
+    }
+}
+
+/// Runs `work` on an executor of this thread.
+pub(crate) fn block_on<R>(work: impl Future<Output = R>) -> anyhow::Result<R> {
+    let executor = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    Ok(executor.block_on(work))
+}
+
+/// Opens a host with `options`.
+pub(crate) fn open(options: HostOptions) -> anyhow::Result<Host> {
+    Ok(block_on(Host::open(options))??)
+}
+
+/// What a model is told of an error: its own payload's fault in full, the
+/// operator's settings and paths not at all.
+pub(crate) fn for_model(error: &anyhow::Error) -> String {
+    if let Some(payload) = error.downcast_ref::<HookInputError>() {
+        return payload.to_string();
+    }
+    tracing::error!("{error:#}");
+    let what = if error.is::<ConfigError>() {
+        "its configuration cannot be used"
+    } else if error.is::<HostError>() {
+        "its host could not start"
+    } else {
+        "it could not read the call or its own files"
+    };
+    what.to_owned()
+}
+
+fn config(common: &Common, environment: &Environment) -> anyhow::Result<Config> {
+    match (&common.config, &environment.config) {
+        (Some(named), _) => {
+            anyhow::ensure!(named.is_file(), "the configuration `{}` is not there", named.display());
+            Ok(portcullis::read_config(named)?)
+        }
+        (None, Some(user)) if !common.isolated => Ok(portcullis::read_config(user)?),
+        (None, _) => Ok(Config::default()),
+    }
+}
+
+fn absolute(path: &std::path::Path, environment: &Environment) -> PathBuf {
+    environment.current.as_ref().map_or_else(|| path.to_owned(), |current| current.join(path))
+}
+
+#[derive(Debug)]
+struct Bell;
+
+impl Terminal for Bell {
+    fn bell(&self) {
+        Printer::new().bell();
+    }
+}

@@ -1,0 +1,89 @@
+//! Standard output is data that another program could want; everything for a
+//! person is on standard error.
+
+use std::io::{self, Write};
+
+use tracing_subscriber::filter::LevelFilter;
+
+/// Writes what this program says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Printer(());
+
+impl Printer {
+    pub(crate) const fn new() -> Self {
+        Self(())
+    }
+
+    /// One line of data. An error means that the reader has gone.
+    pub(crate) fn line(self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.write_all(b"\n")?;
+        out.flush()
+    }
+
+    /// Data as it is, without a line end.
+    pub(crate) fn raw(self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    /// A word to the person. There is nobody to tell when it cannot be written.
+    pub(crate) fn tell(self, text: &str) {
+        let mut err = io::stderr().lock();
+        drop(err.write_all(text.as_bytes()).and_then(|()| err.write_all(b"\n")));
+    }
+
+    /// Rings the terminal's bell.
+    pub(crate) fn bell(self) {
+        drop(io::stderr().lock().write_all(b"\x07"));
+    }
+
+    /// An error, with its causes, for the person.
+    pub(crate) fn error(self, error: &anyhow::Error) {
+        self.tell(&format!("error: {error:#}"));
+    }
+}
+
+/// Sends the logs to standard error: errors alone; with `-v` what plugins say as
+/// well, with `-vv` everything.
+pub(crate) fn follow_logs(verbose: u8) {
+    let level = match verbose {
+        0 => LevelFilter::ERROR,
+        1 => LevelFilter::INFO,
+        _ => LevelFilter::DEBUG,
+    };
+    // A logger that is set already serves as well.
+    drop(
+        tracing_subscriber::fmt()
+            .with_max_level(level)
+            .with_writer(io::stderr)
+            .with_ansi(false)
+            .without_time()
+            .try_init(),
+    );
+}
+
+/// A table for people: columns as wide as their widest cell, the last one free.
+pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let widths: Vec<usize> = header
+        .iter()
+        .enumerate()
+        .map(|(at, title)| {
+            rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).fold(title.len(), usize::max)
+        })
+        .collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let mut text = String::new();
+        for (cell, width) in cells.zip(&widths) {
+            text.push_str(cell);
+            text.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count()) + 2));
+        }
+        text.truncate(text.trim_end().len());
+        text
+    };
+    let mut lines = vec![line(&mut header.iter().copied())];
+    lines.extend(rows.iter().map(|row| line(&mut row.iter().map(String::as_str))));
+    lines.join("\n")
+}

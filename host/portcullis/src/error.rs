@@ -1,0 +1,70 @@
+//! What this crate returns when it cannot do its work.
+
+use std::path::PathBuf;
+
+use portcullis_model::fault::Fault;
+use portcullis_model::name::PluginName;
+use portcullis_runtime::RuntimeError;
+
+/// Why a configuration file is not taken over.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// It cannot be read.
+    #[error("the configuration `{path}` cannot be read: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It does not say what a configuration can say.
+    #[error("the configuration `{path}` is not valid: {message}")]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// Line, column, key and reason.
+        message: String,
+    },
+}
+
+/// Why a host cannot open.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// The WebAssembly runtime cannot start.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    /// `--no-plugins`, while the user's file forbids it.
+    #[error("plugins cannot be turned off: `plugins.locked` is true in the user's configuration")]
+    Locked,
+    /// The watch on the plugin directories cannot start.
+    #[error("the thread that watches the plugin directories cannot start: {0}")]
+    Watch(#[source] std::io::Error),
+}
+
+impl HostError {
+    /// A stable word.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Runtime(_) => "host/runtime",
+            Self::Locked => "host/plugins-locked",
+            Self::Watch(_) => "host/watch",
+        }
+    }
+}
+
+/// Why a permitted call of a plugin's tool gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// No plugin brings the tool: the agent runs it itself.
+    #[error("no plugin brings the tool `{0}`")]
+    NotAPluginTool(String),
+    /// The tool misbehaved.
+    #[error("the tool of the {plugin} plugin failed: {fault}")]
+    Fault {
+        /// The plugin.
+        plugin: PluginName,
+        /// What happened.
+        fault: Fault,
+    },
+}

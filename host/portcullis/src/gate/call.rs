@@ -1,0 +1,76 @@
+//! A call as the guards see it.
+
+use std::sync::OnceLock;
+
+use portcullis_model::call::{Effect, ToolCall};
+use portcullis_model::script::Script;
+use portcullis_runtime::CallView;
+
+use crate::tool::Resolved;
+
+/// A call whose name and effects are known. Its scripts are taken apart when the
+/// first guard asks, and once for all guards.
+#[derive(Debug)]
+pub(crate) struct JudgedCall {
+    call: ToolCall,
+    resolved: Resolved,
+    session: String,
+    scripts: OnceLock<Vec<Script>>,
+}
+
+impl JudgedCall {
+    pub(super) fn new(call: ToolCall, resolved: Resolved, session: &str) -> Self {
+        Self { call, resolved, session: session.to_owned(), scripts: OnceLock::new() }
+    }
+
+    pub(crate) fn canonical(&self) -> &str {
+        &self.resolved.tool
+    }
+
+    pub(crate) fn agent_tool(&self) -> &str {
+        &self.call.tool
+    }
+
+    pub(crate) fn input_text(&self) -> &str {
+        self.call.input.text()
+    }
+
+    pub(crate) fn cwd_text(&self) -> &str {
+        &self.call.cwd
+    }
+}
+
+impl CallView for JudgedCall {
+    fn id(&self) -> &str {
+        &self.call.id
+    }
+
+    fn tool(&self) -> &str {
+        &self.resolved.tool
+    }
+
+    fn input(&self) -> &str {
+        self.call.input.text()
+    }
+
+    fn field(&self, pointer: &str) -> Option<String> {
+        self.call.input.value().pointer(pointer).map(ToString::to_string)
+    }
+
+    fn cwd(&self) -> &str {
+        self.resolved.cwd.as_deref().unwrap_or(&self.call.cwd)
+    }
+
+    fn session_id(&self) -> &str {
+        &self.session
+    }
+
+    fn effects(&self) -> &[Effect] {
+        &self.resolved.effects
+    }
+
+    fn scripts(&self) -> &[Script] {
+        self.scripts
+            .get_or_init(|| self.resolved.scripts.iter().map(|text| portcullis_shell::analyse(text)).collect())
+    }
+}

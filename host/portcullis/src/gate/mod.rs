@@ -1,0 +1,119 @@
+//! One call in, a [`Permit`] or a refusal out.
+//!
+//! The gate does no I/O of its own: the same call and the same answers of the
+//! guards give the same judgement. Nothing but [`judge`] makes a permit.
+
+mod call;
+mod permit;
+mod reason;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use portcullis_model::call::ToolCall;
+use portcullis_model::fault::{Fault, FaultKind};
+use portcullis_model::judgement::{JudgementWire, RefusedBy, Refusal, RefuserKind, Verdict};
+use portcullis_model::limits::JUDGEMENT_TIME;
+
+pub(crate) use call::JudgedCall;
+pub use permit::Permit;
+
+use crate::plugin::{Plugin, PluginSet};
+use crate::tool;
+
+/// The gate's answer to one call.
+#[derive(Debug)]
+pub struct Judgement {
+    /// The call's id.
+    pub id: String,
+    /// The permit to run it, or why it must not run.
+    pub outcome: Result<Permit, Refusal>,
+    /// How long the judgement took.
+    pub took: Duration,
+}
+
+impl Judgement {
+    /// May it run?
+    #[must_use]
+    pub const fn verdict(&self) -> Verdict {
+        match self.outcome {
+            Ok(_) => Verdict::Allow,
+            Err(_) => Verdict::Block,
+        }
+    }
+
+    /// The judgement as data for programs.
+    #[must_use]
+    pub fn to_wire(&self) -> JudgementWire {
+        let refusal = self.outcome.as_ref().err();
+        JudgementWire {
+            id: self.id.clone(),
+            verdict: self.verdict(),
+            by: refusal.map(|r| r.by.clone()),
+            code: refusal.map(|r| r.code.clone()),
+            fault: refusal.and_then(|r| r.fault),
+            reason: refusal.map(|r| r.reason.clone()),
+            auto_approved: self.outcome.as_ref().is_ok_and(Permit::is_auto_approved),
+            micros: u64::try_from(self.took.as_micros()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// What a judgement is made with.
+#[derive(Debug)]
+pub(crate) struct Bench<'a> {
+    /// The plugins as they are now.
+    pub(crate) now: &'a PluginSet,
+    /// The plugins as they were when the turn began. A guard that has vanished
+    /// since keeps acting until the turn ends.
+    pub(crate) bound: &'a PluginSet,
+    /// Tools that the operator vouches for although the host has no table for them.
+    pub(crate) known_tools: &'a [String],
+}
+
+impl Bench<'_> {
+    fn guards(&self) -> impl Iterator<Item = &Arc<Plugin>> {
+        let gone = self.bound.guards().filter(|guard| !self.now.has(&guard.info.name));
+        self.now.guards().chain(gone)
+    }
+}
+
+/// Judges one call.
+pub(crate) async fn judge(bench: Bench<'_>, session: &str, call: ToolCall) -> Judgement {
+    let start = Instant::now();
+    let id = call.id.clone();
+    let outcome = decide(&bench, session, call, start + JUDGEMENT_TIME).await;
+    Judgement { id, outcome, took: start.elapsed() }
+}
+
+async fn decide(bench: &Bench<'_>, session: &str, call: ToolCall, deadline: Instant) -> Result<Permit, Refusal> {
+    let tool = call.tool.clone();
+    let resolved = tool::resolve(&call).map_err(|malformed| Refusal {
+        by: RefusedBy { kind: RefuserKind::Input, name: tool.clone() },
+        code: malformed.code.to_owned(),
+        fault: Some(FaultKind::BadInput),
+        reason: malformed.reason,
+    })?;
+    let brought = bench.now.tool(&resolved.tool);
+    let vouched = resolved.known || brought.is_some() || bench.known_tools.contains(&tool);
+    if !vouched && bench.now.requires_a_plugin() {
+        return Err(reason::unknown_tool(&tool));
+    }
+    if let Some(standing) = bench.now.standing().first() {
+        return Err(reason::standing(standing));
+    }
+    let auto_approved = brought.is_some_and(|(_, tool)| tool.auto_approve);
+    let call = Arc::new(JudgedCall::new(call, resolved, session));
+    for guard in bench.guards() {
+        if Instant::now() >= deadline {
+            let fault = Fault::new(FaultKind::Timeout, "the time for all guards together was over");
+            return Err(reason::fault(guard, &fault));
+        }
+        match guard.guest.before_tool_call(Arc::clone(&call) as _, deadline).await {
+            Ok(None) => {}
+            Ok(Some(refusal)) => return Err(reason::refusal(guard, refusal)),
+            Err(fault) => return Err(reason::fault(guard, &fault)),
+        }
+    }
+    Ok(Permit::new(call, auto_approved))
+}

@@ -1,0 +1,80 @@
+//! The words of a refusal. A decision and a fault read differently, and a fault
+//! names the guard, what happened and the way out.
+
+use portcullis_model::fault::{Fault, FaultKind};
+use portcullis_model::judgement::{RefusedBy, Refusal, RefuserKind};
+use portcullis_runtime::GuardRefusal;
+
+use crate::plugin::{Plugin, Standing};
+
+/// A guard's own no.
+pub(super) fn refusal(guard: &Plugin, refusal: GuardRefusal) -> Refusal {
+    let name = &guard.info.name;
+    let code = if refusal.code.is_empty() { name.to_string() } else { format!("{name}/{}", refusal.code) };
+    // The words of a component that came with the workspace are the workspace's
+    // words. The model is told that somebody objects, and the user can see what.
+    let reason = if guard.origin.is_trusted() {
+        format!("Blocked by the {name} plugin: {}", refusal.reason)
+    } else {
+        tracing::info!(plugin = %name, "an untrusted guard of the project refused: {}", refusal.reason);
+        "Blocked by a guard that came with this project. Ask the user; `portcullis check -v` shows the guard's own \
+         words."
+            .to_owned()
+    };
+    Refusal { by: by_guard(guard), code, fault: None, reason }
+}
+
+/// A guard that gave no verdict.
+pub(super) fn fault(guard: &Plugin, fault: &Fault) -> Refusal {
+    let name = &guard.info.name;
+    tracing::warn!(plugin = %name, fault = %fault.kind, "a guard gave no verdict: {}", fault.detail);
+    let reason = format!(
+        "Blocked, because the {name} plugin failed to judge this call ({}: {}). This is a fault and not a decision: \
+         the call was not found to be wrong. Ask the user to look at `portcullis plugin inspect {name}`; the plugin \
+         can be given more room under `[plugin.{name}.limits]`, replaced, or left out of `[plugins] enabled`.",
+        fault.kind,
+        detail_for_model(guard, fault),
+    );
+    Refusal { by: by_guard(guard), code: format!("fault/{}", fault.kind), fault: Some(fault.kind), reason }
+}
+
+/// What an untrusted component says in its error is its own text as well.
+fn detail_for_model<'a>(guard: &Plugin, fault: &'a Fault) -> &'a str {
+    if fault.kind == FaultKind::BadVerdict && !guard.origin.is_trusted() {
+        "it did not answer with a verdict"
+    } else {
+        &fault.detail
+    }
+}
+
+fn by_guard(guard: &Plugin) -> RefusedBy {
+    RefusedBy { kind: RefuserKind::Guard, name: guard.info.name.to_string() }
+}
+
+/// Something that keeps every call from running until it is mended.
+pub(super) fn standing(standing: &Standing) -> Refusal {
+    Refusal {
+        by: RefusedBy { kind: RefuserKind::Standing, name: standing.name.clone() },
+        code: standing.code.clone(),
+        fault: Some(FaultKind::Load),
+        reason: format!(
+            "Blocked, because {}. Every tool call is refused until that is mended. Ask the user to run `portcullis \
+             plugin list`, and {}.",
+            standing.what, standing.way_out
+        ),
+    }
+}
+
+/// A tool that nobody knows, while a guard is required.
+pub(super) fn unknown_tool(tool: &str) -> Refusal {
+    let shown: String = tool.chars().take(100).collect();
+    Refusal {
+        by: RefusedBy { kind: RefuserKind::Input, name: shown.clone() },
+        code: "input/unknown-tool".to_owned(),
+        fault: Some(FaultKind::BadInput),
+        reason: format!(
+            "Blocked, because the tool `{shown}` is not known, so that no guard can tell what it does, and the user \
+             requires a guard. The user can vouch for it with `[tools] known = [\"{shown}\"]`."
+        ),
+    }
+}

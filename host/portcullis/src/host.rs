@@ -1,0 +1,176 @@
+//! The whole of Portcullis in one process.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use portcullis_model::config::Config;
+use portcullis_runtime::{Allocation, CacheDir, Compiler, Runtime, RuntimeOptions, Terminal};
+
+use crate::error::HostError;
+use crate::plugin::{Inspection, Loader, Maker, Pass, PluginSet, QUIET, Report, SmallStore, Sources, Watch};
+use crate::session::Session;
+
+/// How long [`Host::open`] waits for files that are still being written.
+const SETTLE: Duration = Duration::from_secs(2);
+
+/// How a [`Host`] is set up.
+#[derive(Debug, Clone)]
+pub struct HostOptions {
+    /// Who compiles components.
+    pub compiler: Compiler,
+    /// Where instances come from.
+    pub allocation: Allocation,
+    /// Where compiled components are kept.
+    pub cache: Option<CacheDir>,
+    /// The operator's configuration.
+    pub config: Config,
+    /// The user's plugin directory.
+    pub plugin_dir: Option<PathBuf>,
+    /// The project's plugin directory. What lies there may refuse, and no more.
+    pub project_plugin_dir: Option<PathBuf>,
+    /// Plugin files behind the others.
+    pub plugins: Vec<PathBuf>,
+    /// Turns every plugin off.
+    pub no_plugins: bool,
+    /// Where plugins' small values outlive the process.
+    pub store_dir: Option<PathBuf>,
+    /// The environment, from which granted variables are taken.
+    pub env: BTreeMap<String, String>,
+    /// The user's terminal.
+    pub terminal: Arc<dyn Terminal>,
+    /// Follow the plugin directories while the host runs.
+    pub watch: bool,
+}
+
+impl HostOptions {
+    /// The defaults: the bundled plugins `guard` and `time`, no directories, no
+    /// cache, a pool of instances, an empty environment, no terminal, no watch.
+    #[must_use]
+    pub fn new(compiler: Compiler) -> Self {
+        Self {
+            compiler,
+            allocation: Allocation::Pool,
+            cache: None,
+            config: Config::default(),
+            plugin_dir: None,
+            project_plugin_dir: None,
+            plugins: Vec::new(),
+            no_plugins: false,
+            store_dir: None,
+            env: BTreeMap::new(),
+            terminal: Arc::new(NoTerminal),
+            watch: false,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct NoTerminal;
+
+impl Terminal for NoTerminal {
+    fn bell(&self) {}
+}
+
+/// The gate, with its plugins. Cheap to clone; the last clone ends its threads.
+#[derive(Debug, Clone)]
+pub struct Host {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    plugins: Arc<RwLock<Arc<PluginSet>>>,
+    known_tools: Vec<String>,
+    watch: Option<Watch>,
+}
+
+impl Host {
+    /// Loads every plugin, which compiles those that the cache does not have.
+    /// Needs a tokio runtime with its timers on.
+    ///
+    /// A plugin that cannot be used does not keep the host from opening: it
+    /// refuses every call, with its reason, until that is mended.
+    ///
+    /// # Errors
+    /// When the engine or the watch cannot start, or when plugins are turned off
+    /// against the operator's word.
+    pub async fn open(options: HostOptions) -> Result<Self, HostError> {
+        if options.no_plugins && options.config.plugins.locked {
+            return Err(HostError::Locked);
+        }
+        let mut runtime = RuntimeOptions::new(options.compiler);
+        runtime.allocation = options.allocation;
+        runtime.cache = options.cache;
+        let known_tools = options.config.tools.known.clone();
+        let maker = Maker {
+            runtime: Runtime::new(runtime)?,
+            config: Arc::new(options.config),
+            env: Arc::new(options.env),
+            store: Arc::new(SmallStore::new(options.store_dir)),
+            terminal: options.terminal,
+        };
+        let sources =
+            Sources { user: options.plugin_dir, project: options.project_plugin_dir, named: options.plugins };
+        let mut loader = Loader::new(maker, sources, options.no_plugins);
+        let plugins = Arc::new(RwLock::new(Arc::new(settled(&mut loader).await)));
+        let watch = options
+            .watch
+            .then(|| Watch::start(loader, Arc::clone(&plugins)))
+            .transpose()
+            .map_err(HostError::Watch)?;
+        Ok(Self { inner: Arc::new(Inner { plugins, known_tools, watch }) })
+    }
+
+    /// Opens a conversation of an agent.
+    #[must_use]
+    pub fn session(&self, id: impl Into<String>) -> Session {
+        Session::new(self.clone(), id.into())
+    }
+
+    /// Every plugin that the host knows of, and how it stands.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        self.plugins().report.clone()
+    }
+
+    /// All that is known of the active plugin `name`.
+    #[must_use]
+    pub fn inspect(&self, name: &str) -> Option<Inspection> {
+        self.plugins().inspect(name)
+    }
+
+    /// Looks at the plugin directories now, and waits until the result serves.
+    /// Does nothing for a host that does not watch.
+    pub fn refresh(&self) {
+        if let Some(watch) = &self.inner.watch {
+            watch.refresh();
+        }
+    }
+
+    pub(crate) fn plugins(&self) -> Arc<PluginSet> {
+        Arc::clone(&self.inner.plugins.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn known_tools(&self) -> &[String] {
+        &self.inner.known_tools
+    }
+}
+
+/// The first set. A file that is still being written is waited for, because a
+/// guard that is skipped while it is copied would be a hole.
+async fn settled(loader: &mut Loader) -> PluginSet {
+    let start = tokio::time::Instant::now();
+    loop {
+        let Pass { set, settling } = loader.pass().await;
+        if !settling {
+            return set;
+        }
+        if start.elapsed() > SETTLE {
+            loader.lose_patience();
+            return loader.pass().await.set;
+        }
+        tokio::time::sleep(QUIET / 5).await;
+    }
+}

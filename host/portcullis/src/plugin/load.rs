@@ -1,0 +1,115 @@
+//! From bytes to a plugin that has said who it is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use portcullis_model::config::{Config, GrantConfig, PluginConfig};
+use portcullis_model::fault::Fault;
+use portcullis_model::limits::Limits;
+use portcullis_model::name::PluginName;
+use portcullis_runtime::{Component, GuestSetup, Kind, LoadError, Runtime, Store, Terminal};
+
+use crate::plugin::{BUNDLED, Origin, Plugin};
+
+/// What every plugin is made with.
+#[derive(Debug, Clone)]
+pub(crate) struct Maker {
+    pub(crate) runtime: Runtime,
+    pub(crate) config: Arc<Config>,
+    pub(crate) env: Arc<BTreeMap<String, String>>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) terminal: Arc<dyn Terminal>,
+}
+
+/// Why a plugin cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// A stable word.
+    pub(crate) code: String,
+    /// For the operator. May hold the component's own words.
+    pub(crate) reason: String,
+}
+
+impl From<LoadError> for Problem {
+    fn from(error: LoadError) -> Self {
+        Self { code: error.code().to_owned(), reason: error.to_string() }
+    }
+}
+
+impl Problem {
+    /// True when the same bytes may load at another time.
+    pub(crate) fn may_pass(&self) -> bool {
+        ["load/helper", "load/compile-time", "load/timeout", "load/resource"].contains(&self.code.as_str())
+    }
+
+    fn of(doing: &str, fault: &Fault) -> Self {
+        Self { code: format!("load/{}", fault.kind), reason: format!("{doing}: {fault}") }
+    }
+}
+
+impl Maker {
+    /// Loads `bytes`, and asks the plugin who it is and what it brings.
+    pub(crate) async fn make(&self, bytes: &[u8], hint: &str, origin: Origin) -> Result<Plugin, Problem> {
+        let component = self.runtime.load(bytes)?;
+        let stranger = GuestSetup {
+            name: hint.to_owned(),
+            settings: "{}".to_owned(),
+            limits: Limits::new(),
+            grant: GrantConfig::default(),
+            env: Vec::new(),
+            store: Arc::clone(&self.store),
+            terminal: Arc::clone(&self.terminal),
+        };
+        let info = self
+            .runtime
+            .link(&component, stranger)?
+            .describe()
+            .await
+            .map_err(|fault| Problem::of("`describe` failed", &fault))?;
+        let guest = self.runtime.link(&component, self.setup(&info.name, &origin))?;
+        let mut tools = Vec::new();
+        if origin.is_trusted() && component.contract().is(Kind::Tool) {
+            tools = guest.list_tools().await.map_err(|fault| Problem::of("`list-tools` failed", &fault))?;
+        }
+        let warnings = warnings(&component, info.appendix.as_deref(), &origin);
+        Ok(Plugin { info, guest, origin, tools, warnings })
+    }
+
+    /// The setup of the plugin `name`. What came with a project has no settings
+    /// and no grants: the operator meant another plugin of that name.
+    fn setup(&self, name: &PluginName, origin: &Origin) -> GuestSetup {
+        let own = self.config.plugin.get(name).filter(|_| origin.is_trusted());
+        let default = PluginConfig::default();
+        let own = own.unwrap_or(&default);
+        let bundled = BUNDLED.iter().find(|b| *origin == Origin::Bundled && b.name == name.as_str());
+        let given = bundled.map(|b| b.grant()).unwrap_or_default();
+        let mut grant = own.grant.clone();
+        grant.clock |= given.clock;
+        grant.terminal |= given.terminal;
+        let env = grant.env.iter().filter_map(|name| Some((name.clone(), self.env.get(name)?.clone()))).collect();
+        GuestSetup {
+            name: name.to_string(),
+            settings: serde_json::Value::Object(own.settings.clone()).to_string(),
+            limits: own.limits.resolve(),
+            grant,
+            env,
+            store: Arc::clone(&self.store),
+            terminal: Arc::clone(&self.terminal),
+        }
+    }
+}
+
+fn warnings(component: &Component, appendix: Option<&str>, origin: &Origin) -> Vec<String> {
+    let contract = component.contract();
+    let mut warnings = Vec::new();
+    if contract.is(Kind::Guard) && appendix.is_none() {
+        warnings.push(
+            "it can refuse calls and has no appendix, so the model is not told of it and will try to route around it"
+                .to_owned(),
+        );
+    }
+    if !origin.is_trusted() && contract.kinds.iter().any(|kind| *kind != Kind::Guard) {
+        warnings.push("it came with the project: only its guard acts, the rest waits for trust".to_owned());
+    }
+    warnings
+}

@@ -1,0 +1,379 @@
+//! Keeps the set of plugins true to the directories and the configuration.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use portcullis_model::config::{Config, FailureMode};
+use portcullis_model::name::PluginName;
+use portcullis_runtime::Digest;
+
+use crate::plugin::load::{Maker, Problem};
+use crate::plugin::source::{self, Fingerprint, Unreadable};
+use crate::plugin::{BUNDLED, Bundled, Origin, Plugin, PluginRow, PluginSet, PluginState, Report, Sources, Standing};
+
+/// A file that cannot be used is given this long without a change before that
+/// counts: it may still be being written.
+pub(crate) const QUIET: Duration = Duration::from_millis(500);
+
+/// Makes each set of plugins from the one before.
+#[derive(Debug)]
+pub(crate) struct Loader {
+    maker: Maker,
+    sources: Sources,
+    no_plugins: bool,
+    /// False once a file that is still being written counts as broken.
+    patient: bool,
+    bundled: HashMap<&'static str, Arc<Plugin>>,
+    files: HashMap<PathBuf, Slot>,
+    /// The required plugins that were live in the last pass.
+    live: BTreeMap<PluginName, Arc<Plugin>>,
+}
+
+/// What is known of one file.
+#[derive(Debug)]
+struct Slot {
+    fingerprint: Option<Fingerprint>,
+    digest: Option<Digest>,
+    good: Option<Arc<Plugin>>,
+    problem: Option<Problem>,
+}
+
+/// What one pass found.
+#[derive(Debug)]
+pub(crate) struct Pass {
+    pub(crate) set: PluginSet,
+    /// A file is still being written: look again soon.
+    pub(crate) settling: bool,
+}
+
+/// One plugin that could act, in the order in which they would.
+#[derive(Debug)]
+struct Candidate {
+    /// The plugin's name; the file's, when it never said one.
+    name: String,
+    origin: Origin,
+    plugin: Option<Arc<Plugin>>,
+    problem: Option<Problem>,
+    settling: bool,
+}
+
+impl Candidate {
+    fn unloaded(name: &str, origin: Origin) -> Self {
+        Self { name: name.to_owned(), origin, plugin: None, problem: None, settling: false }
+    }
+}
+
+impl Loader {
+    pub(crate) fn new(maker: Maker, sources: Sources, no_plugins: bool) -> Self {
+        Self {
+            maker,
+            sources,
+            no_plugins,
+            patient: true,
+            bundled: HashMap::new(),
+            files: HashMap::new(),
+            live: BTreeMap::new(),
+        }
+    }
+
+    /// Waits no longer for files that are still being written.
+    pub(crate) fn lose_patience(&mut self) {
+        self.patient = false;
+    }
+
+    pub(crate) fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// Looks at everything once. Files that did not change are not read again.
+    pub(crate) async fn pass(&mut self) -> Pass {
+        let config = Arc::clone(&self.maker.config);
+        let (found, unreadable) = self.sources.files();
+        if self.no_plugins {
+            return Pass { set: nothing(found), settling: false };
+        }
+        let mut candidates = self.bundled(&config).await;
+        for origin in found {
+            candidates.push(self.file(origin).await);
+        }
+        let known: Vec<_> = candidates.iter().filter_map(|c| c.origin.path()).collect();
+        if unreadable.is_empty() {
+            self.files.retain(|path, _| known.contains(&path.as_path()));
+        }
+        let settling = candidates.iter().any(|candidate| candidate.settling);
+        Pass { set: self.resolve(&config, candidates, &unreadable), settling }
+    }
+
+    /// The bundled plugins, and the files that the configuration puts in their place.
+    async fn bundled(&mut self, config: &Config) -> Vec<Candidate> {
+        let mut candidates = Vec::new();
+        for bundled in &BUNDLED {
+            let replaced = config.plugin.iter().any(|(name, own)| name.as_str() == bundled.name && own.path.is_some());
+            if replaced {
+                continue;
+            }
+            let mut candidate = Candidate::unloaded(bundled.name, Origin::Bundled);
+            // Nothing is compiled for a plugin that is not on.
+            if is_on(config, bundled) {
+                match self.bundled_plugin(bundled).await {
+                    Ok(plugin) => candidate.plugin = Some(plugin),
+                    Err(problem) => candidate.problem = Some(problem),
+                }
+            }
+            candidates.push(candidate);
+        }
+        for (name, own) in &config.plugin {
+            if let Some(path) = &own.path {
+                let mut candidate = self.file(Origin::Named(path.clone())).await;
+                if candidate.plugin.as_ref().is_some_and(|plugin| plugin.info.name != *name) {
+                    let reason = format!("`[plugin.{name}] path` names a file whose plugin is called `{}`", candidate.name);
+                    candidate.plugin = None;
+                    candidate.problem = Some(Problem { code: "load/other-name".to_owned(), reason });
+                }
+                candidate.name = name.to_string();
+                // In the place of the bundled plugin of that name, so that the order holds.
+                let at = BUNDLED.iter().position(|b| b.name == name.as_str()).unwrap_or(candidates.len());
+                candidates.insert(at.min(candidates.len()), candidate);
+            }
+        }
+        candidates
+    }
+
+    async fn bundled_plugin(&mut self, bundled: &'static Bundled) -> Result<Arc<Plugin>, Problem> {
+        if let Some(plugin) = self.bundled.get(bundled.name) {
+            return Ok(Arc::clone(plugin));
+        }
+        let plugin = Arc::new(self.maker.make(bundled.component, bundled.name, Origin::Bundled).await?);
+        self.bundled.insert(bundled.name, Arc::clone(&plugin));
+        Ok(plugin)
+    }
+
+    /// One file, read again only when it changed.
+    async fn file(&mut self, origin: Origin) -> Candidate {
+        let path = origin.path().map(Path::to_path_buf).unwrap_or_default();
+        let stem = file_stem(&origin);
+        let slot = self.files.entry(path.clone()).or_insert(Slot {
+            fingerprint: None,
+            digest: None,
+            good: None,
+            problem: None,
+        });
+        let now = Fingerprint::of(&path).ok();
+        let unchanged = now.is_some() && slot.fingerprint == now && slot.problem.is_none();
+        if !unchanged {
+            match source::read(&path) {
+                Ok(bytes) => {
+                    let digest = Digest::of(&bytes);
+                    if slot.digest != Some(digest) {
+                        slot.digest = Some(digest);
+                        match self.maker.make(&bytes, &stem, origin.clone()).await {
+                            Ok(plugin) => (slot.good, slot.problem) = (Some(Arc::new(plugin)), None),
+                            Err(problem) => {
+                                // What may be the machine's fault is tried again.
+                                slot.digest = slot.digest.filter(|_| !problem.may_pass());
+                                slot.problem = Some(problem);
+                            }
+                        }
+                    }
+                }
+                Err(error) => {
+                    slot.digest = None;
+                    let reason = format!("it cannot be read: {error}");
+                    slot.problem = Some(Problem { code: "load/read".to_owned(), reason });
+                }
+            }
+            slot.fingerprint = now;
+        }
+        let young = slot.fingerprint.as_ref().and_then(Fingerprint::age).is_some_and(|age| age < QUIET);
+        let settling = self.patient && young && slot.problem.is_some();
+        Candidate {
+            name: slot.good.as_ref().map_or(stem, |plugin| plugin.info.name.to_string()),
+            origin,
+            plugin: slot.good.clone(),
+            problem: slot.problem.clone(),
+            settling,
+        }
+    }
+
+    /// Decides who acts, in which order, and whether anything refuses every call.
+    fn resolve(&mut self, config: &Config, candidates: Vec<Candidate>, unreadable: &[Unreadable]) -> PluginSet {
+        let mut tally = Tally::default();
+        let (chosen, rest) = choose(config, candidates, &mut tally);
+        for candidate in chosen {
+            let advisory = PluginName::new(candidate.name.clone())
+                .ok()
+                .and_then(|name| config.plugin.get(&name))
+                .is_some_and(|own| own.failure_mode == FailureMode::Open && candidate.origin.is_trusted());
+            tally.take(candidate, advisory);
+        }
+        for candidate in rest {
+            tally.row(&candidate, PluginState::Inactive);
+        }
+        for gone in unreadable {
+            tally.standing.push(Standing {
+                name: "plugins".to_owned(),
+                code: "load/directory".to_owned(),
+                what: format!("a plugin directory cannot be listed ({})", gone.error),
+                way_out: "to make the directory readable".to_owned(),
+            });
+            tracing::error!("the plugin directory `{}` cannot be listed: {}", gone.directory.display(), gone.error);
+        }
+        self.require(config, &mut tally);
+        PluginSet::new(tally.active, tally.standing, !config.plugins.required.is_empty(), Report {
+            rows: tally.rows,
+            standing: Vec::new(),
+        })
+    }
+
+    /// A required plugin that was live acts on; one that never was refuses every call.
+    fn require(&mut self, config: &Config, tally: &mut Tally) {
+        for name in &config.plugins.required {
+            if let Some(plugin) = tally.active.iter().find(|plugin| plugin.info.name == *name) {
+                self.live.insert(name.clone(), Arc::clone(plugin));
+            } else if let Some(plugin) = self.live.get(name) {
+                tracing::error!(plugin = %name, "a required plugin is gone; its last version acts on");
+                tally.rows.push(row(&plugin.origin, plugin, PluginState::Kept));
+                tally.active.push(Arc::clone(plugin));
+            } else {
+                tally.standing.push(Standing {
+                    name: name.to_string(),
+                    code: "load/required".to_owned(),
+                    what: format!("the required plugin `{name}` is not live"),
+                    way_out: "to put it in place, or to take it out of `[plugins] required`".to_owned(),
+                });
+            }
+        }
+    }
+}
+
+/// The set of `--no-plugins`: everything is there, and nothing acts.
+fn nothing(found: Vec<Origin>) -> PluginSet {
+    let bundled = BUNDLED.iter().map(|bundled| (bundled.name.to_owned(), Origin::Bundled));
+    let files = found.into_iter().map(|origin| (file_stem(&origin), origin));
+    let rows = bundled.chain(files).map(|(name, origin)| PluginRow {
+        origin: Some(origin),
+        state: PluginState::Inactive,
+        ..unresolved(&name)
+    });
+    PluginSet::new(Vec::new(), Vec::new(), false, Report { rows: rows.collect(), standing: Vec::new() })
+}
+
+fn file_stem(origin: &Origin) -> String {
+    origin.path().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// True when a bundled plugin acts under `config`.
+fn is_on(config: &Config, bundled: &Bundled) -> bool {
+    match &config.plugins.enabled {
+        None => bundled.default_on,
+        Some(list) => list.iter().any(|name| name.as_str() == bundled.name),
+    }
+}
+
+/// The candidates that act, in order, and the rest.
+fn choose(config: &Config, mut candidates: Vec<Candidate>, tally: &mut Tally) -> (Vec<Candidate>, Vec<Candidate>) {
+    let Some(list) = &config.plugins.enabled else {
+        let off = |c: &Candidate| c.origin == Origin::Bundled && BUNDLED.iter().any(|b| b.name == c.name && !b.default_on);
+        let (rest, chosen) = candidates.into_iter().partition(off);
+        return (chosen, rest);
+    };
+    let mut chosen = Vec::new();
+    for name in list {
+        match candidates.iter().position(|candidate| candidate.name == name.as_str()) {
+            Some(at) => chosen.push(candidates.remove(at)),
+            None => tally.rows.push(unresolved(name.as_str())),
+        }
+    }
+    // A file that was named on the command line was asked for in this very run.
+    let named = |c: &Candidate| {
+        matches!(&c.origin, Origin::Named(path) if !config.plugin.values().any(|own| own.path.as_ref() == Some(path)))
+    };
+    let (asked, rest): (Vec<_>, Vec<_>) = candidates.into_iter().partition(named);
+    chosen.extend(asked);
+    (chosen, rest)
+}
+
+/// What a pass adds up.
+#[derive(Debug, Default)]
+struct Tally {
+    active: Vec<Arc<Plugin>>,
+    standing: Vec<Standing>,
+    rows: Vec<PluginRow>,
+}
+
+impl Tally {
+    fn take(&mut self, candidate: Candidate, advisory: bool) {
+        let taken = self.active.iter().any(|plugin| plugin.info.name.as_str() == candidate.name);
+        let state = match (&candidate.plugin, &candidate.problem) {
+            (Some(plugin), problem) if !taken => {
+                self.active.push(Arc::clone(plugin));
+                match problem {
+                    Some(problem) if !candidate.settling => PluginState::Stale(problem.reason.clone()),
+                    _ => PluginState::Active,
+                }
+            }
+            (Some(_), _) => PluginState::Shadowed,
+            (None, _) if candidate.settling => PluginState::Settling,
+            (None, Some(problem)) => {
+                if !advisory {
+                    self.standing.push(standing(&candidate, problem));
+                }
+                PluginState::Broken { reason: problem.reason.clone(), code: problem.code.clone(), advisory }
+            }
+            (None, None) => PluginState::Settling,
+        };
+        self.row(&candidate, state);
+    }
+
+    fn row(&mut self, candidate: &Candidate, state: PluginState) {
+        self.rows.push(match &candidate.plugin {
+            Some(plugin) => row(&candidate.origin, plugin, state),
+            None => PluginRow { origin: Some(candidate.origin.clone()), state, ..unresolved(&candidate.name) },
+        });
+    }
+}
+
+fn standing(candidate: &Candidate, problem: &Problem) -> Standing {
+    let file = candidate.origin.path().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let name = file.unwrap_or_else(|| candidate.name.clone());
+    // The reason may hold names that the component chose, so one that came with
+    // the project is described by our own word for it.
+    let reason = if candidate.origin.is_trusted() { &problem.reason } else { &problem.code };
+    Standing {
+        what: format!("the plugin `{name}` cannot be used ({reason})"),
+        way_out: format!(
+            "to replace or remove it; `[plugin.{}] failure_mode = \"open\"` would make it advisory",
+            candidate.name
+        ),
+        code: problem.code.clone(),
+        name,
+    }
+}
+
+fn row(origin: &Origin, plugin: &Plugin, state: PluginState) -> PluginRow {
+    PluginRow {
+        name: plugin.info.name.to_string(),
+        state,
+        origin: Some(origin.clone()),
+        version: Some(plugin.info.version.clone()),
+        kinds: plugin.guest.contract().kinds.clone(),
+        tools: plugin.tools.iter().map(|tool| tool.name.clone()).collect(),
+        digest: Some(plugin.guest.digest()),
+        warnings: plugin.warnings.clone(),
+    }
+}
+
+fn unresolved(name: &str) -> PluginRow {
+    PluginRow {
+        name: name.to_owned(),
+        state: PluginState::Unresolved,
+        origin: None,
+        version: None,
+        kinds: Vec::new(),
+        tools: Vec::new(),
+        digest: None,
+        warnings: Vec::new(),
+    }
+}

@@ -1,0 +1,118 @@
+//! The active plugins at one moment. Never changed, only replaced.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use portcullis_model::name::PluginName;
+use portcullis_runtime::{Kind, ToolDefinition};
+
+use crate::plugin::{Inspection, Plugin, Report};
+
+/// The active plugins at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct PluginSet {
+    /// In the order in which they act.
+    plugins: Vec<Arc<Plugin>>,
+    standing: Vec<Standing>,
+    /// Which plugin, and which of its tools.
+    tools: BTreeMap<String, (usize, usize)>,
+    requires_a_plugin: bool,
+    pub(crate) report: Report,
+}
+
+/// Why every call is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// The plugin's or the file's name.
+    pub(crate) name: String,
+    /// A stable word.
+    pub(crate) code: String,
+    /// What is wrong, as a part of a sentence.
+    pub(crate) what: String,
+    /// What the operator can do, as a part of a sentence.
+    pub(crate) way_out: String,
+}
+
+impl PluginSet {
+    /// A set of `plugins`. A tool whose name is taken, by the host or by an
+    /// earlier plugin, is left out, and a warning says so.
+    pub(crate) fn new(
+        plugins: Vec<Arc<Plugin>>,
+        standing: Vec<Standing>,
+        requires_a_plugin: bool,
+        mut report: Report,
+    ) -> Self {
+        let mut tools = BTreeMap::new();
+        for (at, plugin) in plugins.iter().enumerate().filter(|(_, plugin)| plugin.acts_as(Kind::Tool)) {
+            for (index, tool) in plugin.tools.iter().enumerate() {
+                let owner = if crate::tool::is_known(&tool.name) {
+                    Some("the host")
+                } else {
+                    tools
+                        .get(&tool.name)
+                        .and_then(|(owner, _): &(usize, usize)| plugins.get(*owner))
+                        .map(|owner| owner.info.name.as_str())
+                };
+                match owner {
+                    None => drop(tools.insert(tool.name.clone(), (at, index))),
+                    Some(owner) => {
+                        let warning = format!("its tool `{}` is left out: the name belongs to {owner}", tool.name);
+                        let name = plugin.info.name.as_str();
+                        if let Some(row) = report.rows.iter_mut().find(|row| row.name == name) {
+                            row.warnings.push(warning);
+                        }
+                    }
+                }
+            }
+        }
+        report.standing = standing.iter().map(|standing| standing.what.clone()).collect();
+        Self { plugins, standing, tools, requires_a_plugin, report }
+    }
+
+    /// The active plugins, in the order in which they act.
+    pub(crate) fn plugins(&self) -> impl Iterator<Item = &Arc<Plugin>> {
+        self.plugins.iter()
+    }
+
+    /// The active guards, in the order in which they are asked.
+    pub(crate) fn guards(&self) -> impl Iterator<Item = &Arc<Plugin>> {
+        self.plugins.iter().filter(|plugin| plugin.acts_as(Kind::Guard))
+    }
+
+    /// True when a plugin of this name is active.
+    pub(crate) fn has(&self, name: &PluginName) -> bool {
+        self.plugins.iter().any(|plugin| plugin.info.name == *name)
+    }
+
+    /// All that is known of the active plugin `name`.
+    pub(crate) fn inspect(&self, name: &str) -> Option<Inspection> {
+        let plugin = self.plugins.iter().find(|plugin| plugin.info.name.as_str() == name)?;
+        let row = self.report.rows.iter().find(|row| row.name == name && row.digest.is_some())?;
+        Some(Inspection {
+            row: row.clone(),
+            description: plugin.info.description.clone(),
+            appendix: plugin.info.appendix.clone(),
+            serves: plugin.info.serves.clone(),
+            imports: plugin.guest.contract().imports.clone(),
+            limits: plugin.guest.limits().clone(),
+            grant: plugin.guest.setup().grant.clone(),
+        })
+    }
+
+    /// Why every call is refused, if it is.
+    pub(crate) fn standing(&self) -> &[Standing] {
+        &self.standing
+    }
+
+    /// True when the operator requires a plugin.
+    pub(crate) const fn requires_a_plugin(&self) -> bool {
+        self.requires_a_plugin
+    }
+
+    /// The plugin that brings the tool `name`, and the tool.
+    pub(crate) fn tool(&self, name: &str) -> Option<(&Arc<Plugin>, &ToolDefinition)> {
+        let (plugin, tool) = self.tools.get(name)?;
+        let plugin = self.plugins.get(*plugin)?;
+        Some((plugin, plugin.tools.get(*tool)?))
+    }
+}
