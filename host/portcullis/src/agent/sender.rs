@@ -1,0 +1,155 @@
+//! Whose payload is this?
+//!
+//! The agent is named on the command line, never guessed. This only contradicts:
+//! a hook that was installed for one agent and is run by another would answer in
+//! a dialect that the other one takes for "go on".
+
+use super::fields::Fields;
+use super::{Agent, HookInputError};
+
+/// Refuses a payload that has the marks of an agent other than `agent`.
+pub(super) fn check(agent: Agent, fields: &Fields) -> Result<(), HookInputError> {
+    match sender(fields) {
+        Some(sender) if sender != agent.as_str() => {
+            return Err(HookInputError::OtherAgent { expected: agent, sender });
+        }
+        Some(_) | None => {}
+    }
+    let Some(event) = fields.peek("hook_event_name").or_else(|| fields.peek("event")) else { return Ok(()) };
+    if event == before_tool(agent) || !means_before_tool(event) {
+        Ok(())
+    } else if event == before_tool(Agent::Claude) {
+        Err(HookInputError::OtherAgent { expected: agent, sender: Agent::Claude.as_str() })
+    } else {
+        Err(HookInputError::UnknownPreToolEvent { agent, event: event.chars().take(64).collect() })
+    }
+}
+
+/// This agent's name for the moment before a call.
+const fn before_tool(agent: Agent) -> &'static str {
+    match agent {
+        Agent::Claude => super::claude::BEFORE_TOOL,
+        Agent::Codex => super::codex::BEFORE_TOOL,
+        Agent::Gemini => super::gemini::BEFORE_TOOL,
+        Agent::OpenCode => super::opencode::BEFORE_TOOL,
+    }
+}
+
+/// The agent whose marks the payload has. Marks are fields that no other agent
+/// was seen to send; a payload without any is anybody's.
+fn sender(fields: &Fields) -> Option<&'static str> {
+    let all = |names: &[&str]| names.iter().all(|name| fields.has(name));
+    let event = fields.peek("hook_event_name").unwrap_or_default();
+    let marks = [
+        (all(&["agent_action_name"]), "windsurf"),
+        (all(&["toolCall", "conversationId"]), "antigravity"),
+        (all(&["clineVersion"]) || all(&["hookName"]), "cline"),
+        (all(&["toolName"]), "copilot"),
+        (all(&["cursor_version"]) || all(&["conversation_id", "hook_event_name"]), "cursor"),
+        (all(&["event", "input", "output"]), "opencode"),
+        (all(&["event", "working_dir"]), "goose"),
+        (all(&["event", "tool_name", "cwd"]), "crush"),
+        (super::gemini::EVENTS.contains(&event), "gemini"),
+        (all(&["turn_id", "model"]) && !all(&["prompt_id"]), "codex"),
+        (all(&["prompt_id"]) && !all(&["turn_id"]), "claude"),
+    ];
+    marks.into_iter().find_map(|(marked, name)| marked.then_some(name))
+}
+
+/// Is this any agent's name for the moment before a call, however it is spelled?
+///
+/// Taken for an event of no interest, it would let every call through.
+fn means_before_tool(event: &str) -> bool {
+    let word: String =
+        event.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    matches!(
+        word.as_str(),
+        "pretooluse"
+            | "pretool"
+            | "pretoolcall"
+            | "beforetool"
+            | "beforetooluse"
+            | "beforetoolcall"
+            | "toolcall"
+            | "toolexecutebefore"
+            | "beforeshellexecution"
+            | "beforemcpexecution"
+            | "beforereadfile"
+            | "preruncommand"
+            | "prewritecode"
+            | "prereadcode"
+            | "premcptooluse"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Agent, HookInputError};
+
+    fn refused(agent: Agent, payload: &str) -> String {
+        agent.read(payload.as_bytes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_payload_of_another_agent_is_refused_and_both_are_named() {
+        for (sender, payload) in [
+            (
+                "claude",
+                r#"{"session_id":"s","prompt_id":"p","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash"}"#,
+            ),
+            (
+                "codex",
+                r#"{"session_id":"s","turn_id":"t","model":"m","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash"}"#,
+            ),
+            (
+                "gemini",
+                r#"{"session_id":"s","cwd":"/w","hook_event_name":"BeforeTool","tool_name":"run_shell_command"}"#,
+            ),
+            ("opencode", r#"{"event":"tool.execute.before","directory":"/w","input":{},"output":{}}"#),
+            ("windsurf", r#"{"agent_action_name":"pre_run_command","tool_info":{}}"#),
+            ("antigravity", r#"{"toolCall":{},"conversationId":"c"}"#),
+            ("cline", r#"{"clineVersion":"3","hookName":"PreToolUse"}"#),
+            ("copilot", r#"{"sessionId":"s","cwd":"/w","toolName":"bash","toolArgs":{}}"#),
+            ("cursor", r#"{"conversation_id":"c","hook_event_name":"preToolUse","cwd":""}"#),
+            ("goose", r#"{"event":"PreToolUse","working_dir":"/w","tool_name":"developer__shell"}"#),
+            ("crush", r#"{"event":"PreToolUse","cwd":"/w","tool_name":"bash"}"#),
+        ] {
+            for agent in Agent::ALL.into_iter().filter(|agent| agent.as_str() != sender) {
+                let text = refused(agent, payload);
+                assert!(text.contains(agent.as_str()) && text.contains(sender), "{agent} {sender}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_event_before_a_call_is_never_taken_for_one_of_no_interest() {
+        for agent in Agent::ALL {
+            for event in ["preToolUse", "pre_tool_use", "PRETOOLUSE", "beforeTool", "tool_call"] {
+                let payload = format!(
+                    r#"{{"session_id":"s","cwd":"/w","hook_event_name":"{event}","tool_name":"Bash"}}"#
+                );
+                let error = agent.read(payload.as_bytes()).unwrap_err();
+                assert!(
+                    matches!(error, HookInputError::UnknownPreToolEvent { .. }),
+                    "{agent} {event}: {error}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_bare_pre_tool_use_is_not_for_an_agent_that_calls_it_otherwise() {
+        let payload = r#"{"session_id":"s","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash"}"#;
+        assert!(Agent::Claude.read(payload.as_bytes()).is_ok());
+        assert!(Agent::Codex.read(payload.as_bytes()).is_ok());
+        assert!(refused(Agent::Gemini, payload).contains("claude"));
+        assert!(refused(Agent::OpenCode, payload).contains("claude"));
+    }
+
+    #[test]
+    fn a_field_that_an_agent_adds_later_is_no_contradiction() {
+        let payload = r#"{"session_id":"s","turn_id":"t","prompt_id":"p","model":"m","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash"}"#;
+        assert!(Agent::Claude.read(payload.as_bytes()).is_ok());
+        assert!(Agent::Codex.read(payload.as_bytes()).is_ok());
+    }
+}
