@@ -30,7 +30,9 @@ pub(crate) fn run(
     environment: &Environment,
     printer: &Printer,
 ) -> anyhow::Result<Exit> {
-    let cwd = open::workspace(common, environment).map(|dir| dir.to_string_lossy().into_owned()).unwrap_or_default();
+    let cwd = open::workspace(common, environment)
+        .map(|dir| dir.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let options = open::options(common, environment, None);
     let (lines, read) = mpsc::channel();
     let (judged, answers) = mpsc::sync_channel(1);

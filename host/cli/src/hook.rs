@@ -31,8 +31,10 @@ pub(crate) fn run(
         }
     };
     let (common, environment) = (common.clone(), environment.clone());
-    let ended = process::within(Duration::from_secs(verb.timeout), move || answer(agent, &common, &environment));
-    let failed = |what: &str| agent.failure(&format!("Portcullis could not judge this call: {what}. {WAY_OUT}"));
+    let ended =
+        process::within(Duration::from_secs(verb.timeout), move || answer(agent, &common, &environment));
+    let failed =
+        |what: &str| agent.failure(&format!("Portcullis could not judge this call: {what}. {WAY_OUT}"));
     let answer = match ended {
         Ended::Answered(Ok(answer)) => answer,
         Ended::Answered(Err(error)) => failed(&open::for_model(&error)),
@@ -57,12 +59,12 @@ fn answer(agent: Agent, common: &Common, environment: &Environment) -> anyhow::R
     std::io::stdin().take(PAYLOAD_MAX + 1).read_to_end(&mut payload)?;
     let request = agent.read(&payload)?;
     let call = match request.event {
-        HookEvent::Other(_) => return Ok(HookAnswer::default()),
+        HookEvent::Other(_) => return Ok(agent.no_objection()),
         HookEvent::TurnEnd => {
             // The turn is over; what its plugins do with that changes nothing for the agent.
             let host = open::open(open::options(common, environment, Some(&request.cwd))?)?;
             open::block_on(host.session(request.session_id).turn().end())?;
-            return Ok(HookAnswer::default());
+            return Ok(agent.no_objection());
         }
         HookEvent::PreToolUse(call) => call,
     };

@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     };
     exit.unwrap_or_else(|error| {
         printer.error(&error);
-        Exit::No
+        if error.is::<portcullis::HostError>() { Exit::Internal } else { Exit::No }
     })
     .into()
 }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use portcullis::agent::HookInputError;
 use portcullis::model::config::Config;
 use portcullis::runtime::{Allocation, CacheDir, Compiler, Terminal};
-use portcullis::agent::HookInputError;
 use portcullis::{ConfigError, Host, HostError, HostOptions};
 
 use crate::COMPILE;
@@ -16,7 +16,11 @@ use crate::printer::Printer;
 
 /// What the host is opened with. `cwd` is the directory that the agent works in,
 /// where it says so.
-pub(crate) fn options(common: &Common, environment: &Environment, cwd: Option<&str>) -> anyhow::Result<HostOptions> {
+pub(crate) fn options(
+    common: &Common,
+    environment: &Environment,
+    cwd: Option<&str>,
+) -> anyhow::Result<HostOptions> {
     let program = environment.program.clone().context("this program's own path cannot be had")?;
     let mut options = HostOptions::new(Compiler::Helper { program, arguments: vec![COMPILE.to_owned()] });
     options.allocation = Allocation::OnDemand;

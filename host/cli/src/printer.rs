@@ -71,7 +71,10 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
         .iter()
         .enumerate()
         .map(|(at, title)| {
-            rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).fold(title.len(), usize::max)
+            rows.iter()
+                .filter_map(|row| row.get(at))
+                .map(|cell| cell.chars().count())
+                .fold(title.len(), usize::max)
         })
         .collect();
     let line = |cells: &mut dyn Iterator<Item = &str>| {

@@ -20,7 +20,10 @@ pub(crate) enum Ended<R> {
 
 /// Runs `work` on a thread of its own, for at most `time`. Work that is late goes
 /// on until the process ends, and its answer is not waited for.
-pub(crate) fn within<R: Send + 'static>(time: Duration, work: impl FnOnce() -> R + Send + 'static) -> Ended<R> {
+pub(crate) fn within<R: Send + 'static>(
+    time: Duration,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> Ended<R> {
     let (done, wait) = mpsc::channel();
     let started = thread::Builder::new().name("portcullis-work".to_owned()).spawn(move || {
         // Whoever waits may have given up.

@@ -36,7 +36,8 @@ pub struct HostOptions {
     pub no_plugins: bool,
     /// Where plugins' small values outlive the process.
     pub store_dir: Option<PathBuf>,
-    /// The environment, from which granted variables are taken.
+    /// The environment: granted variables are taken from it, and `HOME` tells
+    /// where a path such as `~/.ssh/config` leads.
     pub env: BTreeMap<String, String>,
     /// The user's terminal.
     pub terminal: Arc<dyn Terminal>,
@@ -83,6 +84,7 @@ pub struct Host {
 struct Inner {
     plugins: Arc<RwLock<Arc<PluginSet>>>,
     known_tools: Vec<String>,
+    home: Option<String>,
     watch: Option<Watch>,
 }
 
@@ -104,6 +106,7 @@ impl Host {
         runtime.allocation = options.allocation;
         runtime.cache = options.cache;
         let known_tools = options.config.tools.known.clone();
+        let home = options.env.get("HOME").filter(|home| home.starts_with('/')).cloned();
         let maker = Maker {
             runtime: Runtime::new(runtime)?,
             config: Arc::new(options.config),
@@ -120,7 +123,7 @@ impl Host {
             .then(|| Watch::start(loader, Arc::clone(&plugins)))
             .transpose()
             .map_err(HostError::Watch)?;
-        Ok(Self { inner: Arc::new(Inner { plugins, known_tools, watch }) })
+        Ok(Self { inner: Arc::new(Inner { plugins, known_tools, home, watch }) })
     }
 
     /// Opens a conversation of an agent.
@@ -151,6 +154,10 @@ impl Host {
 
     pub(crate) fn plugins(&self) -> Arc<PluginSet> {
         Arc::clone(&self.inner.plugins.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn home(&self) -> Option<&str> {
+        self.inner.home.as_deref()
     }
 
     pub(crate) fn known_tools(&self) -> &[String] {

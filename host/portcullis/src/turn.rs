@@ -41,7 +41,12 @@ impl Turn {
     /// judgement that was not waited for is no permit.
     pub async fn judge(&self, call: ToolCall) -> Judgement {
         let now = self.host.plugins();
-        let bench = Bench { now: &now, bound: &self.bound, known_tools: self.host.known_tools() };
+        let bench = Bench {
+            now: &now,
+            bound: &self.bound,
+            known_tools: self.host.known_tools(),
+            home: self.host.home(),
+        };
         gate::judge(bench, &self.session, call).await
     }
 

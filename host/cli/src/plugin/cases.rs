@@ -57,7 +57,8 @@ pub(crate) fn run(
     let (host, name) = open_with(common, environment, &verb.plugin)?;
     let report = host.report();
     let row = report.rows.iter().find(|row| row.name == name && row.digest.is_some());
-    let row = row.with_context(|| format!("the plugin `{name}` is not live; hint: `portcullis plugin list`"))?;
+    let row =
+        row.with_context(|| format!("the plugin `{name}` is not live; hint: `portcullis plugin list`"))?;
     for warning in &row.warnings {
         printer.tell(&format!("warning: {name}: {warning}"));
     }
@@ -70,8 +71,10 @@ pub(crate) fn run(
     let mut failed = Vec::new();
     let mut count = 0_usize;
     for path in &files {
-        let text = std::fs::read_to_string(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
-        let file: CaseFile = toml::from_str(&text).with_context(|| format!("`{}` is no case file", path.display()))?;
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
+        let file: CaseFile =
+            toml::from_str(&text).with_context(|| format!("`{}` is no case file", path.display()))?;
         for case in file.cases {
             count += 1;
             if let Some(problem) = benches.put(&case)? {
@@ -80,9 +83,13 @@ pub(crate) fn run(
         }
     }
     if verb.json {
-        let failed: Vec<_> =
-            failed.iter().map(|(path, case, problem)| json!({"file": path, "case": case, "problem": problem})).collect();
-        printer.line(&json!({"plugin": name, "cases": count, "failed": failed, "warnings": row.warnings}).to_string())?;
+        let failed: Vec<_> = failed
+            .iter()
+            .map(|(path, case, problem)| json!({"file": path, "case": case, "problem": problem}))
+            .collect();
+        printer.line(
+            &json!({"plugin": name, "cases": count, "failed": failed, "warnings": row.warnings}).to_string(),
+        )?;
     } else {
         for (path, case, problem) in &failed {
             printer.line(&format!("FAILED {}: {case}: {problem}", path.display()))?;
@@ -145,9 +152,10 @@ impl Benches<'_> {
         } else if let Some(expected) = case.code.as_ref().filter(|expected| **expected != code) {
             Some(format!("expected the code `{expected}`, got `{code}`"))
         } else {
-            case.reason.as_ref().filter(|part| !reason.contains(part.as_str())).map(|part| {
-                format!("expected the reason to hold `{part}`, got `{reason}`")
-            })
+            case.reason
+                .as_ref()
+                .filter(|part| !reason.contains(part.as_str()))
+                .map(|part| format!("expected the reason to hold `{part}`, got `{reason}`"))
         })
     }
 

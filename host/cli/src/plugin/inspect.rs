@@ -32,7 +32,11 @@ pub(crate) fn run(
 
 /// A host in which `plugin` is turned on, and the plugin's name. A plugin that is
 /// a file is named by what it says of itself.
-pub(super) fn open_with(common: &Common, environment: &Environment, plugin: &str) -> anyhow::Result<(Host, String)> {
+pub(super) fn open_with(
+    common: &Common,
+    environment: &Environment,
+    plugin: &str,
+) -> anyhow::Result<(Host, String)> {
     let mut options = open::options(common, environment, None)?;
     let file = std::path::Path::new(plugin);
     if file.extension().is_none_or(|extension| extension != "wasm") {
@@ -51,7 +55,8 @@ pub(super) fn open_with(common: &Common, environment: &Environment, plugin: &str
     options.config.plugins.enabled = Some(Vec::new());
     options.plugins = vec![path.clone()];
     let host = open::open(options)?;
-    let row = host.report().rows.into_iter().find(|row| row.origin.as_ref().and_then(|o| o.path()) == Some(&*path));
+    let row =
+        host.report().rows.into_iter().find(|row| row.origin.as_ref().and_then(|o| o.path()) == Some(&*path));
     let row = row.with_context(|| format!("`{plugin}` was not looked at"))?;
     match (&row.digest, row.state.reason()) {
         (None, reason) => {
@@ -108,7 +113,9 @@ fn page(seen: &Inspection) -> String {
             Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
             Value::Object(parts) => parts
                 .iter()
-                .filter(|(_, value)| !matches!(value, Value::Bool(false)) && value.as_array().is_none_or(|a| !a.is_empty()))
+                .filter(|(_, value)| {
+                    !matches!(value, Value::Bool(false)) && value.as_array().is_none_or(|a| !a.is_empty())
+                })
                 .map(|(key, value)| format!("{key} {}", plain(value)))
                 .collect::<Vec<_>>()
                 .join(", "),

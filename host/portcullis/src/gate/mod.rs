@@ -69,6 +69,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) bound: &'a PluginSet,
     /// Tools that the operator vouches for although the host has no table for them.
     pub(crate) known_tools: &'a [String],
+    /// The user's home directory, for paths such as `~/.ssh/config`.
+    pub(crate) home: Option<&'a str>,
 }
 
 impl Bench<'_> {
@@ -88,7 +90,11 @@ pub(crate) async fn judge(bench: Bench<'_>, session: &str, call: ToolCall) -> Ju
 
 async fn decide(bench: &Bench<'_>, session: &str, call: ToolCall, deadline: Instant) -> Result<Permit, Refusal> {
     let tool = call.tool.clone();
-    let resolved = tool::resolve(&call).map_err(|malformed| Refusal {
+    let resolved = match bench.home {
+        Some(home) => tool::resolve_with_home(&call, home),
+        None => tool::resolve(&call),
+    };
+    let resolved = resolved.map_err(|malformed| Refusal {
         by: RefusedBy { kind: RefuserKind::Input, name: tool.clone() },
         code: malformed.code.to_owned(),
         fault: Some(FaultKind::BadInput),
