@@ -1,1 +1,3 @@
-//! What crosses crates.
+//! What the tests that cross crates share: guests that misbehave on demand.
+
+pub mod guest;
