@@ -62,10 +62,9 @@ pub(super) fn bad_path(name: &str, path: &str, error: PathError) -> Malformed {
                 format!("the tool `{name}` was given a path of more than 8192 bytes: `{}`", shown(path));
             Malformed::new("input/path", reason)
         }
-        PathError::Relative => {
-            let reason =
-                format!("the tool `{name}` was given a directory that is not absolute: `{}`", shown(path));
-            Malformed::new("input/cwd", reason)
-        }
+        PathError::Relative => Malformed::new(
+            "input/cwd",
+            format!("the tool `{name}` was given a directory that is not absolute"),
+        ),
     }
 }

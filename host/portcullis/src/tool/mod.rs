@@ -76,3 +76,10 @@ pub fn resolve_with_home(call: &ToolCall, home: &str) -> Result<Resolved, Malfor
 pub fn canonical_names() -> impl Iterator<Item = &'static str> {
     table::TOOLS.iter().map(|tool| tool.name)
 }
+
+/// Is `name` taken: a canonical name, an agent's, an MCP server's tool's, or one
+/// that [`resolve`] would refuse? A plugin may not bring a tool of such a name.
+#[must_use]
+pub fn is_taken(name: &str) -> bool {
+    !matches!(name::look_up(name), Ok(name::Named::Unknown))
+}

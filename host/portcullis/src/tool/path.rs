@@ -12,7 +12,7 @@ const PATH_MAX: usize = 8192;
 /// An absolute directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Directory {
-    /// `/`, `C:/` or `//SERVER/SHARE/`.
+    /// `/`, `C:/`, `//SERVER/SHARE/`, or `//./` for a device.
     root: String,
     /// Its names below the root.
     names: Vec<String>,
@@ -194,13 +194,16 @@ fn rooted(text: &str) -> Rooted<'_> {
     const SLASHES: [char; 2] = ['/', '\\'];
     let mut text = text;
     // `\\?\C:\x` and `\\.\C:\x` name the same file as `C:\x`.
-    for device in [r"\\?\UNC\", r"\\?\", r"\\.\", "//?/", "//./"] {
-        if let Some(rest) = text.strip_prefix(device) {
-            text = rest;
-            if device.ends_with(r"UNC\") {
-                return share(rest);
-            }
-            break;
+    let mut device = false;
+    if let Some(&[a, b, b'?' | b'.', c]) = text.as_bytes().first_chunk()
+        && [a, b, c].iter().all(|byte| matches!(byte, b'/' | b'\\'))
+    {
+        text = text.get(4..).unwrap_or_default();
+        device = true;
+        if let Some((unc, rest)) = text.split_once(SLASHES)
+            && unc.eq_ignore_ascii_case("unc")
+        {
+            return share(rest);
         }
     }
     let mut chars = text.chars();
@@ -214,6 +217,9 @@ fn rooted(text: &str) -> Rooted<'_> {
             None => Rooted::Drive { root, rest },
         };
     }
+    if device {
+        return Rooted::Absolute { root: "//./".to_owned(), rest: text };
+    }
     match text.strip_prefix(SLASHES) {
         Some(rest) => match rest.strip_prefix(SLASHES) {
             Some(rest) => share(rest),
@@ -224,10 +230,16 @@ fn rooted(text: &str) -> Rooted<'_> {
 }
 
 fn share(text: &str) -> Rooted<'_> {
-    let mut parts = text.splitn(3, ['/', '\\']);
-    let server = parts.next().unwrap_or_default();
-    let share = parts.next().unwrap_or_default();
-    Rooted::Absolute { root: format!("//{server}/{share}/"), rest: parts.next().unwrap_or_default() }
+    let (server, below) = text.split_once(['/', '\\']).unwrap_or((text, ""));
+    match server {
+        "" | ".." => return Rooted::Root { rest: text },
+        "." | "?" => return Rooted::Absolute { root: "//./".to_owned(), rest: below },
+        _ => {}
+    }
+    let (share, rest) = below.split_once(['/', '\\']).unwrap_or((below, ""));
+    // No share is called so, and no root may hold it.
+    let share = if matches!(share, "." | "..") { "" } else { share };
+    Rooted::Absolute { root: format!("//{server}/{share}/"), rest }
 }
 
 fn windows_names(text: &str) -> impl Iterator<Item = String> {
@@ -271,6 +283,8 @@ mod tests {
         assert_eq!(join(cwd, "D:x"), "D:/x");
         assert_eq!(join(cwd, r"\\host\share\a\..\b"), "//host/share/b");
         assert_eq!(join(cwd, r"\\?\C:\x"), "C:/x");
+        assert_eq!(join(cwd, r"\\.\PhysicalDrive0"), "//./PhysicalDrive0");
+        assert_eq!(join(cwd, r"\\"), "C:/");
         assert_eq!(join(cwd, r"\\?\UNC\host\share\x"), "//host/share/x");
         assert_eq!(join(cwd, ".env. . "), "C:/Users/dev/.env");
         assert_eq!(join(cwd, ".env::$DATA"), "C:/Users/dev/.env");
@@ -308,11 +322,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_comes_out_is_absolute_and_stays_the_same(cwd in "(/|C:\\\\|//h/s/)[a-z./ \\\\]{0,12}", path in ".{0,24}") {
+        fn what_comes_out_is_absolute_and_stays_the_same(cwd in r"(/|C:\\|\\\\h\\s\\)[a-z./ \\]{0,12}", path in r".{0,24}|[CD:/\\.? ax]{0,12}") {
             let Ok(cwd) = Directory::new(&cwd) else { return Ok(()) };
             if let Ok(joined) = cwd.join(&path) {
-                prop_assert_eq!(&Directory::new(&joined.text()).unwrap().text(), &joined.text());
-                prop_assert!(!joined.text().split('/').any(|name| name == ".." || name == "."));
+                prop_assert_eq!(&cwd.join(&joined.text()).unwrap().text(), &joined.text());
+                prop_assert!(!joined.names.iter().any(|name| name == ".." || name == "."));
             }
         }
     }

@@ -25,11 +25,9 @@ const CALLS_MAX: usize = 1000;
 const EFFECTS_MAX: usize = 10_000;
 
 pub(super) fn resolve(call: &ToolCall, home: Option<&str>) -> Result<Resolved, Malformed> {
+    // The model has not sent this path, so it is not told it.
     let cwd = Directory::new(&call.cwd).map_err(|_| {
-        Malformed::new(
-            "input/cwd",
-            format!("the directory of the call is not absolute: `{}`", shown(&call.cwd)),
-        )
+        Malformed::new("input/cwd", "the directory that the call runs in is not an absolute path")
     })?;
     let mut work = Work {
         cwd,

@@ -109,6 +109,15 @@ fn no_name_means_two_tools() {
 }
 
 #[test]
+fn a_plugin_may_not_take_a_name_that_means_something() {
+    for name in ["bash", "Run_Shell_Command", "mcp__a__b", "mcp__x", "b ash", ""] {
+        assert!(super::is_taken(name), "{name}");
+    }
+    assert!(!super::is_taken("current_time"));
+    assert!(super::canonical_names().all(super::is_taken));
+}
+
+#[test]
 fn every_code_has_a_case() {
     let cases = cases();
     // Its case would fill a screen: it has a test of its own.
