@@ -32,10 +32,8 @@ impl Finding {
     }
 
     pub(crate) fn refusal(self) -> Refusal {
-        let plainer = match self.category {
-            Category::Suspect => "Write it more plainly, or ask",
-            _ => "Ask",
-        };
+        let suspect = self.category == Category::Suspect;
+        let plainer = if suspect { "Write it more plainly, or ask" } else { "Ask" };
         let why = self.category.why();
         Refusal::new(format!(
             "refusing \"{}\" ({why}). {plainer} the user to run it themselves if it is really needed.",
