@@ -1,0 +1,216 @@
+//! `cargo xtask plugins` builds every component that the repository ships or
+//! tests with. `--check` builds them again into a temporary directory and
+//! compares bytes with what is committed; `--check --sources` needs no toolchain
+//! and only compares what they were built from.
+
+mod lift;
+mod manifest;
+mod toolchain;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+
+use crate::process;
+use manifest::{Built, Manifest, sha256};
+use toolchain::Toolchain;
+
+/// A cargo workspace of guests, and where their components are kept.
+struct Set {
+    workspace: &'static str,
+    dist: &'static str,
+    guests: &'static [Guest],
+}
+
+/// One component.
+struct Guest {
+    name: &'static str,
+    /// Its cargo package.
+    package: &'static str,
+    /// What it is built from, apart from its workspace's manifest and lock.
+    sources: &'static [&'static str],
+}
+
+const SDK: [&str; 3] = ["sdk/rust/Cargo.toml", "sdk/rust/src", "wit"];
+
+const SETS: [Set; 2] = [
+    Set {
+        workspace: "plugins",
+        dist: "plugins/dist",
+        guests: &[
+            Guest {
+                name: "guard",
+                package: "portcullis-plugin-guard",
+                sources: &["plugins/guard/Cargo.toml", "plugins/guard/src", SDK[0], SDK[1], SDK[2]],
+            },
+            Guest {
+                name: "time",
+                package: "portcullis-plugin-time",
+                sources: &["plugins/time/Cargo.toml", "plugins/time/src", SDK[0], SDK[1], SDK[2]],
+            },
+            Guest {
+                name: "bell",
+                package: "portcullis-plugin-bell",
+                sources: &["plugins/bell/Cargo.toml", "plugins/bell/src", SDK[0], SDK[1], SDK[2]],
+            },
+            Guest {
+                name: "no-secrets",
+                package: "portcullis-plugin-no-secrets",
+                sources: &["plugins/no-secrets/Cargo.toml", "plugins/no-secrets/src", SDK[0], SDK[1], SDK[2]],
+            },
+        ],
+    },
+    Set {
+        workspace: "tests/guests/plain-guard",
+        dist: "tests/guests/dist",
+        guests: &[Guest {
+            name: "plain-guard",
+            package: "plain-guard",
+            sources: &["tests/guests/plain-guard/src", "wit"],
+        }],
+    },
+];
+
+pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
+    let root = root()?;
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => build(&root),
+        ["--check"] => check(&root),
+        ["--check", "--sources"] => check_sources(&root),
+        other => bail!("plugins takes `--check` or `--check --sources`: `{}`", other.join(" ")),
+    }
+}
+
+/// The repository's folder.
+fn root() -> anyhow::Result<PathBuf> {
+    let parent = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    Ok(parent.context("xtask lies in the repository")?.to_owned())
+}
+
+fn build(root: &Path) -> anyhow::Result<()> {
+    let toolchain = Toolchain::any()?;
+    process::say(&format!("building with {}", toolchain.version()));
+    let target = root.join("plugins/target");
+    for set in &SETS {
+        let components = components(root, set, &toolchain, &target)?;
+        let dist = root.join(set.dist);
+        fs::create_dir_all(&dist)?;
+        let mut manifest = Manifest::new(toolchain.version());
+        for (guest, component) in set.guests.iter().zip(&components) {
+            fs::write(dist.join(format!("{}.wasm", guest.name)), component)?;
+            process::say(&format!("{}: {}", guest.name, lift::summary(component)?));
+            manifest
+                .add(guest.name, Built { component: sha256(component), sources: sources(root, set, guest)? });
+        }
+        manifest.write(&dist)?;
+    }
+    Ok(())
+}
+
+/// Builds and lifts every guest of a set. The sets share `target`, and so one
+/// build of the standard library.
+fn components(root: &Path, set: &Set, toolchain: &Toolchain, target: &Path) -> anyhow::Result<Vec<Vec<u8>>> {
+    let workspace = root.join(set.workspace);
+    let packages: Vec<_> = set.guests.iter().map(|guest| guest.package).collect();
+    let modules = toolchain.build(root, &workspace, target, &packages)?;
+    let lift = |guest: &Guest| {
+        let file = modules.join(format!("{}.wasm", guest.package.replace('-', "_")));
+        let module = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let component = lift::lift(&module).with_context(|| format!("cannot lift `{}`", guest.name))?;
+        lift::ensure_portable(&component, &toolchain.machine_paths(root))
+            .with_context(|| format!("`{}` cannot be shipped", guest.name))?;
+        Ok(component)
+    };
+    set.guests.iter().map(lift).collect()
+}
+
+fn check_sources(root: &Path) -> anyhow::Result<()> {
+    for set in &SETS {
+        let manifest = Manifest::read(&root.join(set.dist))?;
+        let names: Vec<_> = set.guests.iter().map(|guest| guest.name).collect();
+        ensure!(
+            manifest.has_only(&names),
+            "{}/manifest.toml does not list these guests: {}\nhint: run `cargo xtask plugins` and commit the result",
+            set.dist,
+            names.join(", ")
+        );
+        for guest in set.guests {
+            let built = manifest.get(guest.name)?;
+            let file = root.join(set.dist).join(format!("{}.wasm", guest.name));
+            let bytes = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+            ensure!(
+                sha256(&bytes) == built.component,
+                "{}/{}.wasm is not the component that its manifest names\nhint: run `cargo xtask plugins`",
+                set.dist,
+                guest.name
+            );
+            ensure!(
+                sources(root, set, guest)? == built.sources,
+                "the sources of `{}` changed since {}/{}.wasm was built\n\
+                 hint: run `cargo xtask plugins` and commit the result",
+                guest.name,
+                set.dist,
+                guest.name
+            );
+        }
+    }
+    Ok(())
+}
+
+fn check(root: &Path) -> anyhow::Result<()> {
+    check_sources(root)?;
+    let scratch = tempfile::tempdir()?;
+    for set in &SETS {
+        let dist = root.join(set.dist);
+        let recorded = Manifest::read(&dist)?;
+        let toolchain = Toolchain::of_version(recorded.toolchain())?;
+        let components = components(root, set, &toolchain, scratch.path())?;
+        for (guest, component) in set.guests.iter().zip(&components) {
+            let committed = fs::read(dist.join(format!("{}.wasm", guest.name)))?;
+            ensure!(
+                *component == committed,
+                "{}/{}.wasm cannot be built again from its sources: {} bytes committed, {} built, \
+                 first difference at byte {}",
+                set.dist,
+                guest.name,
+                committed.len(),
+                component.len(),
+                committed.iter().zip(component).take_while(|(a, b)| a == b).count()
+            );
+            process::say(&format!("{}: the same bytes", guest.name));
+        }
+    }
+    Ok(())
+}
+
+/// The digest of everything that a guest is built from.
+fn sources(root: &Path, set: &Set, guest: &Guest) -> anyhow::Result<String> {
+    let mut files = Vec::new();
+    for name in ["Cargo.toml", "Cargo.lock"] {
+        files.push(root.join(set.workspace).join(name));
+    }
+    for source in guest.sources {
+        collect(&root.join(source), &mut files)?;
+    }
+    files.sort();
+    let mut text = Vec::new();
+    for file in files {
+        let name = file.strip_prefix(root)?.to_string_lossy().replace('\\', "/");
+        let bytes = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        text.extend_from_slice(format!("{name} {}\n", sha256(&bytes)).as_bytes());
+    }
+    Ok(sha256(&text))
+}
+
+/// Every file at or below a path.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            collect(&entry?.path(), files)?;
+        }
+    } else {
+        files.push(path.to_owned());
+    }
+    Ok(())
+}
