@@ -1,5 +1,13 @@
 //! The repository's own tasks. `cargo xtask` lists them.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a tool for developers: it prints, starts programs and reads the environment"
+)]
+
+mod agents;
 mod plugins;
 mod process;
 mod wit;
@@ -8,7 +16,8 @@ use anyhow::bail;
 
 const HELP: &str = "\
 cargo xtask plugins [--check [--sources]]   build the bundled plugins and the test guests
-cargo xtask wit [--check]                   the lock of the released contract";
+cargo xtask wit [--check]                   the lock of the released contract
+cargo xtask agents [--only CLIENT]…         real agents against a scripted model, with and without the hook";
 
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -16,6 +25,7 @@ fn main() -> anyhow::Result<()> {
         Some((task, rest)) => match task.as_str() {
             "plugins" => plugins::run(rest),
             "wit" => wit::run(rest),
+            "agents" => agents::run(rest.iter().cloned()),
             _ => bail!("no such task: `{task}`\n\n{HELP}"),
         },
         None => bail!("say which task\n\n{HELP}"),
