@@ -45,7 +45,7 @@ impl PluginSet {
         let mut tools = BTreeMap::new();
         for (at, plugin) in plugins.iter().enumerate().filter(|(_, plugin)| plugin.acts_as(Kind::Tool)) {
             for (index, tool) in plugin.tools.iter().enumerate() {
-                let owner = if crate::tool::canonical_names().any(|name| name == tool.name) {
+                let owner = if crate::tool::is_taken(&tool.name) {
                     Some("the host")
                 } else {
                     tools
