@@ -13,6 +13,9 @@ pub(crate) struct Tree {
     pub(crate) names: Vec<String>,
     /// A part was not understood.
     pub(crate) broken: bool,
+    /// Bytes that the parser looked at.
+    #[cfg(test)]
+    pub(crate) steps: usize,
 }
 
 /// Pipelines, one after another.
