@@ -42,7 +42,8 @@ fn render(script: &Script) -> String {
     }
     for pipeline in &script.pipelines {
         let commands: Vec<_> = pipeline.commands.iter().map(command).collect();
-        writeln!(out, "{}", commands.join(" | ")).unwrap();
+        out.push_str(&commands.join(" | "));
+        out.push('\n');
     }
     out
 }
