@@ -54,7 +54,7 @@ impl Walker<'_> {
         let mut output = self.run(fields, &mut command, own, feed.clone());
         if let Some((name, text)) = alias {
             self.expanding.insert(name.clone());
-            output = self.text(text, &[name.clone()], false, feed);
+            output = self.text(text, std::slice::from_ref(&name), false, feed);
             self.expanding.remove(&name);
         }
         (command, if writes { None } else { output })

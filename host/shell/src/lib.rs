@@ -42,6 +42,8 @@ mod command;
 mod escape;
 mod expand;
 mod feed;
+#[cfg(test)]
+mod growth;
 mod limits;
 mod nested;
 mod parse;

@@ -137,8 +137,7 @@ impl Walker<'_> {
             walker.variables.count(&tree.names);
             walker.list(&tree.list, &Scope { heredocs: &tree.heredocs, names: &tree.names, feed })
         };
-        let output =
-            if child { self.in_child(|walker| follow(walker)) } else { self.deeper(follow).flatten() };
+        let output = if child { self.in_child(follow) } else { self.deeper(follow).flatten() };
         self.via.truncate(depth);
         output
     }

@@ -25,7 +25,14 @@ use crate::{
 pub(crate) fn parse(text: &Rc<Text>, depth: usize) -> Tree {
     let mut parser = Parser::new(text, depth);
     let list = parser.script();
-    Tree { list, heredocs: parser.heredocs, names: parser.names, broken: parser.broken }
+    Tree {
+        list,
+        heredocs: parser.heredocs,
+        names: parser.names,
+        broken: parser.broken,
+        #[cfg(test)]
+        steps: parser.steps.get(),
+    }
 }
 
 /// Words that end a list when they stand where a command would.
@@ -50,6 +57,9 @@ struct Parser<'t> {
     broken: bool,
     /// An error is on its way to the top.
     failing: bool,
+    /// Bytes that were looked at, to show that their number grows linearly.
+    #[cfg(test)]
+    steps: std::cell::Cell<usize>,
 }
 
 impl<'t> Parser<'t> {
@@ -68,6 +78,8 @@ impl<'t> Parser<'t> {
             arithmetic: arithmetic(source),
             broken: false,
             failing: false,
+            #[cfg(test)]
+            steps: std::cell::Cell::new(0),
         }
     }
 
@@ -85,8 +97,10 @@ impl<'t> Parser<'t> {
             self.failing = false;
             self.substitutions = 0;
             self.end = self.source.len();
-            if self.at == before || self.byte().is_some_and(|b| matches!(b, b')' | b';' | b'}')) {
-                self.step();
+            match self.keyword().filter(|word| CLOSERS.contains(word)) {
+                Some(word) => self.at += word.len(),
+                None if self.at == before || matches!(self.byte(), Some(b')' | b';' | b'}')) => self.step(),
+                None => {}
             }
             if self.at == before && self.at >= self.end {
                 break;
@@ -304,6 +318,7 @@ impl<'t> Parser<'t> {
     }
 
     fn byte_at(&self, offset: usize) -> Option<u8> {
+        self.count(1);
         let at = self.at + offset;
         if at < self.end { self.source.as_bytes().get(at).copied() } else { None }
     }
@@ -316,8 +331,18 @@ impl<'t> Parser<'t> {
 
     fn find(&self, byte: u8) -> Option<usize> {
         let rest = self.source.as_bytes().get(self.at..self.end)?;
-        rest.iter().position(|b| *b == byte).map(|offset| self.at + offset)
+        let found = rest.iter().position(|b| *b == byte);
+        self.count(found.unwrap_or(rest.len()));
+        found.map(|offset| self.at + offset)
     }
+
+    #[cfg(test)]
+    fn count(&self, steps: usize) {
+        self.steps.set(self.steps.get() + steps);
+    }
+
+    #[cfg(not(test))]
+    fn count(&self, _steps: usize) {}
 
     fn span(&self, start: usize) -> Span {
         Span { text: Rc::clone(self.text), start, end: self.at.max(start) }

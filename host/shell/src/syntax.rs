@@ -2,7 +2,7 @@
 
 use std::{ops::Range, rc::Rc};
 
-use crate::text::{Span, Text};
+use crate::text::Span;
 
 /// One parsed text.
 #[derive(Debug, Default)]
@@ -13,6 +13,9 @@ pub(crate) struct Tree {
     pub(crate) names: Vec<String>,
     /// A part was not understood.
     pub(crate) broken: bool,
+    /// Bytes that the parser looked at.
+    #[cfg(test)]
+    pub(crate) steps: usize,
 }
 
 /// Pipelines, one after another.
@@ -220,27 +223,25 @@ impl Word {
         let mut text = String::new();
         let mut quoted = false;
         for part in &self.parts {
-            match part {
-                Part::Bare(piece) => text.push_str(piece),
-                Part::Quoted(piece) => {
-                    text.push_str(piece);
-                    quoted = true;
-                }
-                _ => return (self.span.rendered(), quoted),
-            }
+            let Some(piece) = part.literal() else { return (self.span.rendered(), quoted) };
+            text.push_str(piece);
+            quoted |= matches!(part, Part::Quoted(_));
         }
         (text, quoted)
     }
 }
 
-/// The text of parts that are all literal.
-pub(crate) fn literal(parts: &[Part]) -> Option<Text> {
-    let mut out = Text::default();
-    for part in parts {
-        match part {
-            Part::Bare(text) | Part::Quoted(text) => out.push_str(text),
-            _ => return None,
+impl Part {
+    /// The text, when it is there already.
+    pub(crate) fn literal(&self) -> Option<&str> {
+        match self {
+            Self::Bare(text) | Self::Quoted(text) => Some(text),
+            Self::Variable(_)
+            | Self::Command { .. }
+            | Self::Process { .. }
+            | Self::Other { .. }
+            | Self::Hole { .. }
+            | Self::Array(_) => None,
         }
     }
-    Some(out)
 }

@@ -201,6 +201,8 @@ impl Parser<'_> {
         body.push(&self.slice(run, self.at));
         let tree = self.nested(|parser| parse(&Rc::new(body), parser.depth));
         self.broken |= tree.broken;
+        #[cfg(test)]
+        self.count(tree.steps);
         // A loop or a function around this sees what the inner text assigns.
         self.names.extend(tree.names.iter().cloned());
         if closed {

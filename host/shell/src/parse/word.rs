@@ -203,7 +203,7 @@ impl Parser<'_> {
         let inner =
             self.nested(|parser| parser.word_parts(|parser| matches!(parser.byte(), None | Some(b')'))));
         self.expect_byte(b')');
-        if crate::syntax::literal(&inner).is_some() {
+        if inner.iter().all(|part| part.literal().is_some()) {
             self.literal(start, self.at, false, parts);
         } else {
             parts.push(Part::Other { inner, span: self.span(start) });
