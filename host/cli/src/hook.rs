@@ -26,7 +26,8 @@ pub(crate) fn run(
         Err(error) => {
             // Nobody knows which dialect to answer in; a non-zero code with words
             // on standard error refuses in most of them.
-            printer.error(&anyhow::Error::new(error));
+            let hint = error.near.map(|near| format!("; hint: `--agent {near}`")).unwrap_or_default();
+            printer.tell(&format!("error: {error}{hint}"));
             return Ok(Exit::Refused);
         }
     };
@@ -42,9 +43,7 @@ pub(crate) fn run(
         Ended::Late => failed("it took too long"),
         Ended::NotStarted(error) => failed(&format!("no thread could be started ({error})")),
     };
-    if !answer.stderr.is_empty() {
-        printer.tell(&answer.stderr);
-    }
+    printer.tell_raw(&answer.stderr);
     if printer.raw(&answer.stdout).is_err() {
         // An agent that cannot hear a JSON answer may still see the exit code.
         return Ok(Exit::Refused);

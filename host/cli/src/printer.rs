@@ -35,9 +35,14 @@ impl Printer {
         drop(err.write_all(text.as_bytes()).and_then(|()| err.write_all(b"\n")));
     }
 
+    /// A word to the person, or to an agent that reads standard error, as it is.
+    pub(crate) fn tell_raw(self, text: &str) {
+        drop(io::stderr().lock().write_all(text.as_bytes()));
+    }
+
     /// Rings the terminal's bell.
     pub(crate) fn bell(self) {
-        drop(io::stderr().lock().write_all(b"\x07"));
+        self.tell_raw("\u{7}");
     }
 
     /// An error, with its causes, for the person.

@@ -17,6 +17,22 @@ pub fn read_config(path: &Path) -> Result<Config, ConfigError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
         Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
     };
-    toml::from_str(&text)
-        .map_err(|error| ConfigError::Invalid { path: path.to_owned(), message: error.to_string().trim().to_owned() })
+    let invalid = |message| ConfigError::Invalid { path: path.to_owned(), message };
+    let config: Config = toml::from_str(&text).map_err(|error| invalid(error.to_string().trim().to_owned()))?;
+    match relative_path(&config) {
+        Some(problem) => Err(invalid(problem)),
+        None => Ok(config),
+    }
+}
+
+/// A path that depends on where the program was started would name one file
+/// today and another tomorrow.
+fn relative_path(config: &Config) -> Option<String> {
+    config.plugin.iter().find_map(|(name, own)| {
+        let paths = own.path.iter().map(|path| ("path", path));
+        let read = own.grant.read.iter().map(|path| ("grant.read", path));
+        let write = own.grant.write.iter().map(|path| ("grant.write", path));
+        let (key, path) = paths.chain(read).chain(write).find(|(_, path)| !path.is_absolute())?;
+        Some(format!("`plugin.{name}.{key}` is not an absolute path: `{}`", path.display()))
+    })
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use portcullis_model::limits::STORE_TOTAL_MAX;
@@ -13,14 +13,50 @@ use portcullis_runtime::{Digest, Store};
 /// Values of a session that nobody asked for are forgotten after this long.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
+/// All values in memory together, in bytes. The sessions that were not used for
+/// the longest time are forgotten first, so that a host that runs for weeks does
+/// not grow with every session that it has seen.
+const MEMORY_MAX: usize = 64 << 20;
+
 type Values = BTreeMap<String, String>;
 
 /// The small values of plugins, apart for each plugin and session.
 #[derive(Debug, Default)]
 pub(crate) struct SmallStore {
-    values: Mutex<HashMap<(String, String), Values>>,
+    memory: Mutex<Memory>,
     /// One file for each plugin and session.
     dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Default)]
+struct Memory {
+    values: HashMap<(String, String), (u64, Values)>,
+    /// Counts uses, so that the least recent one is known.
+    uses: u64,
+    bytes: usize,
+}
+
+impl Memory {
+    fn with<R>(&mut self, plugin: &str, session: &str, work: impl FnOnce(&mut Values) -> R) -> R {
+        self.uses += 1;
+        let key = (plugin.to_owned(), session.to_owned());
+        let (used, values) = self.values.entry(key).or_default();
+        *used = self.uses;
+        let before = size(values);
+        let answer = work(values);
+        let after = size(values);
+        self.bytes = (self.bytes + after).saturating_sub(before);
+        while self.bytes > MEMORY_MAX {
+            let oldest = self.values.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| key.clone());
+            let Some((_, gone)) = oldest.and_then(|key| self.values.remove(&key)) else { break };
+            self.bytes = self.bytes.saturating_sub(size(&gone));
+        }
+        answer
+    }
+}
+
+fn size(values: &Values) -> usize {
+    values.iter().map(|(key, value)| key.len() + value.len()).sum()
 }
 
 impl SmallStore {
@@ -29,7 +65,7 @@ impl SmallStore {
         if let Some(dir) = &dir {
             forget_old(dir);
         }
-        Self { values: Mutex::default(), dir }
+        Self { memory: Mutex::default(), dir }
     }
 
     fn file(&self, plugin: &str, session: &str) -> Option<PathBuf> {
@@ -39,13 +75,11 @@ impl SmallStore {
     }
 
     fn with<R>(&self, plugin: &str, session: &str, work: impl FnOnce(&mut Values) -> R) -> R {
-        let mut all = self.values.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let values = all.entry((plugin.to_owned(), session.to_owned())).or_default();
-        if let Some(kept) = self.file(plugin, session).and_then(|file| read(&file)) {
+        match self.file(plugin, session) {
             // Another process of the same session may have written since.
-            *values = kept;
+            Some(file) => work(&mut read(&file).unwrap_or_default()),
+            None => self.memory.lock().unwrap_or_else(PoisonError::into_inner).with(plugin, session, work),
         }
-        work(values)
     }
 
     fn keep(&self, plugin: &str, session: &str, values: &Values) -> Result<(), String> {
@@ -61,8 +95,8 @@ impl Store for SmallStore {
 
     fn set(&self, plugin: &str, session: &str, key: &str, value: &str) -> Result<(), String> {
         self.with(plugin, session, |values| {
-            let others: usize = values.iter().filter(|(k, _)| *k != key).map(|(k, v)| k.len() + v.len()).sum();
-            if others + key.len() + value.len() > STORE_TOTAL_MAX {
+            let old = values.get(key).map_or(0, |old| key.len() + old.len());
+            if size(values) - old + key.len() + value.len() > STORE_TOTAL_MAX {
                 return Err(format!("all values of a plugin in a session may have {STORE_TOTAL_MAX} bytes"));
             }
             values.insert(key.to_owned(), value.to_owned());
@@ -134,6 +168,19 @@ mod tests {
         assert_eq!(store.get("a", "s", "1").as_deref(), Some(part.as_str()));
         store.set("a", "s", "1", "small").unwrap();
         store.set("a", "s", "2", &part).unwrap();
+    }
+
+    #[test]
+    fn sessions_that_were_not_used_for_long_are_forgotten_first() {
+        let store = SmallStore::new(None);
+        let big = "x".repeat(STORE_TOTAL_MAX - 1);
+        store.set("a", "first", "k", "1").unwrap();
+        for session in 0..100 {
+            store.set("a", &session.to_string(), "k", &big).unwrap();
+            assert_eq!(store.get("a", "first", "k").as_deref(), Some("1"));
+        }
+        assert_eq!(store.get("a", "0", "k"), None);
+        assert!(store.get("a", "99", "k").is_some());
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, RwLock};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, RwLock};
+use std::thread;
 use std::time::Duration;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -21,11 +21,11 @@ const BURST: Duration = Duration::from_millis(20);
 /// Where the active plugins are read from.
 pub(crate) type Current = Arc<RwLock<Arc<PluginSet>>>;
 
-/// The thread that watches. Dropping it ends the thread.
+/// The thread that watches. Dropping this ends it, after the pass that it is in:
+/// a pass may be waiting for the compile helper, and nobody should wait for that.
 #[derive(Debug)]
 pub(crate) struct Watch {
     wake: Sender<Wake>,
-    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Watch {
         let (wake, woken) = mpsc::channel();
         let executor = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let hints = wake.clone();
-        let thread = thread::Builder::new().name("portcullis-watch".to_owned()).spawn(move || {
+        thread::Builder::new().name("portcullis-watch".to_owned()).spawn(move || {
             let mut watcher = Directories::new(hints);
             let mut loader = loader;
             let mut pause = TICK;
@@ -71,7 +71,7 @@ impl Watch {
                 }
             }
         })?;
-        Ok(Self { wake, thread: Mutex::new(Some(thread)) })
+        Ok(Self { wake })
     }
 
     /// Looks at everything now, and waits until the result serves.
@@ -88,10 +88,6 @@ impl Drop for Watch {
     fn drop(&mut self) {
         // A thread that has ended needs no word.
         let _ = self.wake.send(Wake::Stop);
-        let thread = self.thread.lock().map(|mut thread| thread.take()).unwrap_or_default();
-        if let Some(thread) = thread {
-            let _ = thread.join();
-        }
     }
 }
 
