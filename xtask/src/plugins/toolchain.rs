@@ -139,7 +139,7 @@ impl Toolchain {
     /// What no component may hold.
     pub(super) fn machine_paths(&self, root: &Path) -> Vec<String> {
         let mut paths: Vec<String> =
-            ["/home/", "/root/", "/Users/", "index.crates.io"].map(str::to_owned).into();
+            ["/home/", "/root/", "/Users/", "registry/src/"].map(str::to_owned).into();
         paths.push(root.to_string_lossy().into_owned());
         paths.push(self.sysroot.join("lib/rustlib").to_string_lossy().into_owned());
         paths.extend(cargo_home().ok().map(|home| home.to_string_lossy().into_owned()));
