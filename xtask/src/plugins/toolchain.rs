@@ -48,8 +48,8 @@ impl Toolchain {
         match available.into_iter().find(|toolchain| toolchain.version == version) {
             Some(toolchain) => Ok(toolchain),
             None => bail!(
-                "cannot compare: the committed components were built with `{version}`, and here {}\n{REMEDY}\n\
-                 or build them anew with `cargo xtask plugins` and commit the result",
+                "cannot compare: the committed components were built with `{version}`, and here {}\n\
+                 hint: install that version, or build them anew with `cargo xtask plugins` and commit the result",
                 match found.as_slice() {
                     [] => "nothing compiles for WebAssembly".to_owned(),
                     versions => format!("there is only `{}`", versions.join("`, `")),
