@@ -48,8 +48,8 @@ impl Toolchain {
         match available.into_iter().find(|toolchain| toolchain.version == version) {
             Some(toolchain) => Ok(toolchain),
             None => bail!(
-                "cannot compare: the committed components were built with `{version}`, and here {}\n{REMEDY}\n\
-                 or build them anew with `cargo xtask plugins` and commit the result",
+                "cannot compare: the committed components were built with `{version}`, and here {}\n\
+                 hint: install that version, or build them anew with `cargo xtask plugins` and commit the result",
                 match found.as_slice() {
                     [] => "nothing compiles for WebAssembly".to_owned(),
                     versions => format!("there is only `{}`", versions.join("`, `")),
@@ -139,7 +139,7 @@ impl Toolchain {
     /// What no component may hold.
     pub(super) fn machine_paths(&self, root: &Path) -> Vec<String> {
         let mut paths: Vec<String> =
-            ["/home/", "/root/", "/Users/", "index.crates.io"].map(str::to_owned).into();
+            ["/home/", "/root/", "/Users/", "registry/src/"].map(str::to_owned).into();
         paths.push(root.to_string_lossy().into_owned());
         paths.push(self.sysroot.join("lib/rustlib").to_string_lossy().into_owned());
         paths.extend(cargo_home().ok().map(|home| home.to_string_lossy().into_owned()));
