@@ -175,8 +175,7 @@ async fn settled(loader: &mut Loader) -> PluginSet {
             return set;
         }
         if start.elapsed() > SETTLE {
-            loader.lose_patience();
-            return loader.pass().await.set;
+            return loader.last_pass().await;
         }
         tokio::time::sleep(QUIET / 5).await;
     }
