@@ -4,6 +4,7 @@
 //! The oracle is a file that the guarded tool would have made.
 
 mod bench;
+mod usage;
 
 use portcullis_model::fault::FaultKind;
 use portcullis_tests::guest::Guard;
@@ -223,11 +224,11 @@ async fn a_thousand_faults_leave_nothing_behind() {
         for _ in 0..50 {
             assert!(!bench.call("fault").await.ran);
         }
-        let before = bench::Usage::now();
+        let before = usage::Usage::now();
         for _ in 0..1000 {
             assert!(!bench.call("fault").await.ran);
         }
-        let after = bench::Usage::now();
+        let after = usage::Usage::now();
         assert_eq!(after.descriptors, before.descriptors);
         assert_eq!(after.threads, before.threads);
         assert!(

@@ -13,9 +13,9 @@ use crate::plugin::load::{Maker, Problem};
 use crate::plugin::source::{self, Fingerprint, Unreadable};
 use crate::plugin::{BUNDLED, Bundled, Origin, Plugin, PluginRow, PluginSet, PluginState, Report, Sources, Standing};
 
-/// A file that cannot be used is given this long without a change before that
-/// counts: it may still be being written.
-pub(crate) const QUIET: Duration = Duration::from_millis(500);
+/// A change that is younger than this may be followed by one that the file's
+/// times and size do not show.
+const GRAIN: Duration = Duration::from_millis(500);
 
 /// Makes each set of plugins from the one before.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct Loader {
     maker: Maker,
     sources: Sources,
     no_plugins: bool,
+    /// How long a file that cannot be used is given.
+    quiet: Duration,
     /// False once a file that is still being written counts as broken.
     patient: bool,
     bundled: HashMap<&'static str, Arc<Plugin>>,
@@ -71,11 +73,12 @@ impl Candidate {
 }
 
 impl Loader {
-    pub(crate) fn new(maker: Maker, sources: Sources, no_plugins: bool) -> Self {
+    pub(crate) fn new(maker: Maker, sources: Sources, no_plugins: bool, quiet: Duration) -> Self {
         Self {
             maker,
             sources,
             no_plugins,
+            quiet,
             patient: true,
             bundled: HashMap::new(),
             files: HashMap::new(),
@@ -197,10 +200,12 @@ impl Loader {
             }
             slot.fingerprint = now;
         }
-        slot.young = slot.fingerprint.as_ref().and_then(Fingerprint::age).is_some_and(|age| age < QUIET);
+        let age = slot.fingerprint.as_ref().and_then(Fingerprint::age);
+        slot.young = age.is_none_or(|age| age < GRAIN);
+        let quiet = age.is_none_or(|age| age >= self.quiet);
         // What is broken stays so while it is written again: a refusal must not
         // lift because somebody touched the file.
-        slot.counts = slot.problem.is_some() && (slot.counts || !self.patient || !slot.young);
+        slot.counts = slot.problem.is_some() && (slot.counts || !self.patient || quiet);
         let settling = slot.problem.is_some() && !slot.counts;
         Candidate {
             name: slot.good.as_ref().map_or(stem, |plugin| plugin.info.name.to_string()),

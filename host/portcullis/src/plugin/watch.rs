@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::plugin::{Loader, Pass, PluginSet, QUIET};
+use crate::plugin::{Loader, Pass, PluginSet};
 
 /// Everything is looked at this often, whatever the file system tells.
 const TICK: Duration = Duration::from_secs(5);
@@ -69,7 +69,7 @@ impl Watch {
                 pause = match pass {
                     Ok(Pass { set, settling }) => {
                         *current.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::new(set);
-                        if settling { SETTLING.min(QUIET) } else { TICK }
+                        if settling { SETTLING } else { TICK }
                     }
                     Err(_) => {
                         tracing::error!("looking at the plugins failed inside; the last state serves on");
