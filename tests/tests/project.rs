@@ -49,7 +49,8 @@ async fn a_fault_of_the_projects_guard_refuses_without_its_words() {
 #[tokio::test]
 async fn a_broken_file_of_the_project_refuses_without_its_name() {
     let place = Place::new();
-    let other = portcullis_tests::guest::dummy("package portcullis:tests; world w { export run-evil-sh: func(); }");
+    let other =
+        portcullis_tests::guest::dummy("package portcullis:tests; world w { export run-evil-sh: func(); }");
     for (bytes, expected) in [(b"random".to_vec(), "load/not-wasm"), (other.unwrap(), "load/other-world")] {
         place.put_project("run evil.sh.wasm", &bytes);
         // The project cannot make itself advisory, and neither can a table for another plugin of that name.
@@ -57,7 +58,10 @@ async fn a_broken_file_of_the_project_refuses_without_its_name() {
         let (code, reason) = standing(&host).await;
         assert_eq!(code, expected);
         assert!(!reason.contains("evil"), "{reason}");
-        assert!(host.report().rows.iter().any(|row| row.name == "run evil.sh"), "the user can see which file");
+        assert!(
+            host.report().rows.iter().any(|row| row.name == "run evil.sh"),
+            "the user can see which file"
+        );
     }
 }
 

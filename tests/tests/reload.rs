@@ -200,7 +200,11 @@ async fn the_last_of_many_edits_serves() {
     let host = place.watch("").await;
     for edit in 1..=150 {
         let (name, bytes) = &versions[edit % versions.len()];
-        if edit % 3 == 0 { rename_into(&file, bytes) } else { fs::write(&file, bytes).unwrap() }
+        if edit % 3 == 0 {
+            rename_into(&file, bytes)
+        } else {
+            fs::write(&file, bytes).unwrap()
+        }
         // Some edits are looked at one by one, and some in a burst.
         if edit % 10 < 7 {
             host.refresh();

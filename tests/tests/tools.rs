@@ -63,7 +63,9 @@ async fn without_a_required_guard_an_unknown_tool_passes_and_a_look_alike_does_n
     for name in ["launch_rocket", "Editt"] {
         assert_eq!(outcome(&judge(&host, call(name, json!({}))).await), "allow", "{name}");
     }
-    for name in STRANGE.iter().filter(|name| !["launch_rocket", "Editt", "../bash", "bash;edit"].contains(name)) {
+    for name in
+        STRANGE.iter().filter(|name| !["launch_rocket", "Editt", "../bash", "bash;edit"].contains(name))
+    {
         let wire = judge(&host, call(name, json!({}))).await;
         assert_eq!(wire.code.as_deref(), Some("input/tool-name"), "{name:?}: {wire:?}");
     }
@@ -84,7 +86,9 @@ async fn the_operator_can_vouch_for_a_tool() {
 async fn a_call_whose_arguments_are_no_object_is_refused() {
     let place = Place::new();
     let host = place.open("").await;
-    for input in [json!(null), json!("rm -rf /"), json!(7), json!(true), json!([]), json!([{"command": "ls"}])] {
+    for input in
+        [json!(null), json!("rm -rf /"), json!(7), json!(true), json!([]), json!([{"command": "ls"}])]
+    {
         for tool in ["Bash", "Read", "launch_rocket", "mcp__x__y"] {
             let wire = judge(&host, call(tool, input.clone())).await;
             assert_eq!(wire.code.as_deref(), Some("input/not-an-object"), "{tool} {input}: {wire:?}");
@@ -166,7 +170,10 @@ async fn the_time_plugin_reaches_for_nothing_but_the_clock() {
 #[tokio::test]
 async fn a_tool_asks_the_user_unless_its_own_plugin_says_otherwise() {
     let place = Place::new();
-    place.put("x.wasm", &Plugin::new("x").tool("quiet", true).tool("loud", false).tool("bash", true).build().unwrap());
+    place.put(
+        "x.wasm",
+        &Plugin::new("x").tool("quiet", true).tool("loud", false).tool("bash", true).build().unwrap(),
+    );
     let host = place.open(REQUIRED).await;
     let turn = host.session("s1").turn();
     for (tool, approved) in [("quiet", true), ("loud", false), ("bash", false), ("Bash", false)] {
@@ -180,7 +187,8 @@ async fn a_tool_asks_the_user_unless_its_own_plugin_says_otherwise() {
 async fn a_tool_whose_name_is_taken_is_left_out_and_the_owner_keeps_it() {
     let place = Place::new();
     let names = ["read", "Bash", "WebFetch", "mcp__x__y", "Еdit", "greet"];
-    let first = names.iter().fold(Plugin::new("first").answers("first"), |plugin, name| plugin.tool(name, true));
+    let first =
+        names.iter().fold(Plugin::new("first").answers("first"), |plugin, name| plugin.tool(name, true));
     place.put("a.wasm", &first.build().unwrap());
     place.put("b.wasm", &Plugin::new("second").answers("second").tool("greet", true).build().unwrap());
     let host = place.open("").await;
