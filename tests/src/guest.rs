@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
-use wit_parser::Resolve;
+use wit_parser::{Resolve, WorldId};
 
 /// What the fault arm may call, and the bytes that it may return.
 ///
@@ -91,30 +91,17 @@ impl Guard {
     /// # Errors
     /// When the text does not parse, or does not fit the contract.
     pub fn build(&self) -> Result<Vec<u8>, String> {
-        let mut module = wat::parse_str(self.text()).map_err(|e| e.to_string())?;
-        let mut resolve = Resolve::default();
-        let shown = |e: &dyn std::fmt::Display| e.to_string();
-        resolve.push_path(wit()).map_err(|e| shown(&e))?;
+        let module = wat::parse_str(self.text()).map_err(|e| e.to_string())?;
+        let mut packages = Vec::new();
         if self.guard_version != "0.1.0" {
-            let text = GUARD_WIT.replace("VERSION", self.guard_version);
-            resolve.push_str("other.wit", &text).map_err(|e| shown(&e))?;
+            packages.push(GUARD_WIT.replace("VERSION", self.guard_version));
         }
-        resolve.push_str("io.wit", IO_WIT).map_err(|e| shown(&e))?;
-        resolve.push_str("clocks.wit", CLOCKS_WIT).map_err(|e| shown(&e))?;
-        resolve.push_str("sockets.wit", SOCKETS_WIT).map_err(|e| shown(&e))?;
         let world = format!(
             "package portcullis:tests;\nworld guest {{\n  include portcullis:plugin/platform@0.1.0;\n  {}\n  export \
              portcullis:plugin/plugin@0.1.0;\n  export portcullis:guard/guard@{};\n}}\n",
             self.world, self.guard_version
         );
-        let package = resolve.push_str("world.wit", &world).map_err(|e| shown(&e))?;
-        let world = resolve.select_world(&[package], Some("guest")).map_err(|e| shown(&e))?;
-        embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).map_err(|e| shown(&e))?;
-        ComponentEncoder::default()
-            .validate(true)
-            .module(&module)
-            .and_then(|encoder| encoder.encode())
-            .map_err(|e| format!("{e:#}"))
+        lift(module, &packages, &world)
     }
 
     fn text(&self) -> String {
@@ -196,14 +183,42 @@ pub fn only_a_name() -> Result<Vec<u8>, String> {
 /// # Errors
 /// When the text does not parse.
 pub fn dummy(text: &str) -> Result<Vec<u8>, String> {
+    dummy_with(&[], text)
+}
+
+/// As [`dummy`], of a world that needs other packages beside the contract's.
+///
+/// # Errors
+/// When a text does not parse.
+pub fn dummy_with(packages: &[String], text: &str) -> Result<Vec<u8>, String> {
+    let (resolve, world) = resolve(packages, text)?;
+    let abi = wit_parser::ManglingAndAbi::Legacy(wit_parser::LiftLowerAbi::Sync);
+    encode(wit_component::dummy_module(&resolve, world, abi), &resolve, world)
+}
+
+/// Makes a component of `module` for the world that `text` declares.
+pub(crate) fn lift(module: Vec<u8>, packages: &[String], text: &str) -> Result<Vec<u8>, String> {
+    let (resolve, world) = resolve(packages, text)?;
+    encode(module, &resolve, world)
+}
+
+/// The world that `text` declares, over the contract, some of WASI, and `packages`.
+fn resolve(packages: &[String], text: &str) -> Result<(Resolve, WorldId), String> {
     let mut resolve = Resolve::default();
-    let shown = |e: &dyn std::fmt::Display| e.to_string();
+    let shown = |e: &dyn std::fmt::Display| format!("{e:#}");
     resolve.push_path(wit()).map_err(|e| shown(&e))?;
+    let wasi = [IO_WIT, CLOCKS_WIT, SOCKETS_WIT].into_iter();
+    for (at, package) in wasi.chain(packages.iter().map(String::as_str)).enumerate() {
+        resolve.push_str(format!("{at}.wit"), package).map_err(|e| shown(&e))?;
+    }
     let package = resolve.push_str("world.wit", text).map_err(|e| shown(&e))?;
     let world = resolve.select_world(&[package], None).map_err(|e| shown(&e))?;
-    let abi = wit_parser::ManglingAndAbi::Legacy(wit_parser::LiftLowerAbi::Sync);
-    let mut module = wit_component::dummy_module(&resolve, world, abi);
-    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).map_err(|e| shown(&e))?;
+    Ok((resolve, world))
+}
+
+fn encode(mut module: Vec<u8>, resolve: &Resolve, world: WorldId) -> Result<Vec<u8>, String> {
+    embed_component_metadata(&mut module, resolve, world, StringEncoding::UTF8, false)
+        .map_err(|e| e.to_string())?;
     ComponentEncoder::default()
         .validate(true)
         .module(&module)

@@ -1,3 +1,4 @@
 //! What the tests that cross crates share: guests that misbehave on demand.
 
 pub mod guest;
+pub mod plugin;

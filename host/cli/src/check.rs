@@ -22,6 +22,7 @@ use crate::printer::Printer;
 
 /// What a line may have around its input, in bytes.
 const ENVELOPE_MAX: usize = 1 << 20;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const KEYS: [&str; 5] = ["tool", "input", "cwd", "session_id", "id"];
 
 pub(crate) fn run(
@@ -36,12 +37,21 @@ pub(crate) fn run(
     let options = open::options(common, environment, None);
     let (lines, read) = mpsc::channel();
     let (judged, answers) = mpsc::sync_channel(1);
-    thread::Builder::new().name("portcullis-read".to_owned()).spawn(move || read_all(&lines))?;
+    thread::Builder::new().name("portcullis-read".to_owned()).spawn(move || {
+        let sent = lines.clone();
+        read_all(&sent);
+        // Whoever reads may have gone.
+        drop(lines.send(Read::End));
+    })?;
     thread::Builder::new().name("portcullis-work".to_owned()).spawn(move || {
         let mut bench = Bench::open(options);
         for line in read {
+            let answer = match line {
+                Read::Line(line) => Some(bench.judge(line, &cwd)),
+                Read::End => None,
+            };
             // The main thread goes when its reader has gone.
-            if judged.send(bench.judge(line, &cwd)).is_err() {
+            if judged.send(answer).is_err() {
                 return;
             }
         }
@@ -49,11 +59,15 @@ pub(crate) fn run(
     let mut exit = None;
     loop {
         let answer = match answers.recv_timeout(Duration::from_secs(verb.timeout)) {
-            Ok(answer) => answer,
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {
-                let late = block("", "check", FaultKind::Timeout, "no answer within the time of `check`");
-                printer.line(&serde_json::to_string(&late)?)?;
+            Ok(Some(answer)) => answer,
+            Ok(None) => break,
+            Err(failed) => {
+                // The calls that are left have no verdict, and are refused by this one answer.
+                let (fault, what) = match failed {
+                    RecvTimeoutError::Timeout => (FaultKind::Timeout, "no answer within the time of `check`"),
+                    RecvTimeoutError::Disconnected => (FaultKind::Internal, "`check` failed inside"),
+                };
+                printer.line(&serde_json::to_string(&block("", "check", fault, what))?)?;
                 return Ok(Exit::Refused);
             }
         };
@@ -72,9 +86,15 @@ pub(crate) fn run(
 /// One call as text, or why there is none.
 type Line = Result<String, (FaultKind, String)>;
 
+/// What comes from standard input. Without its end, something failed.
+enum Read {
+    Line(Line),
+    End,
+}
+
 /// Reads standard input, one call a line. A first line that is only the beginning
 /// of an object is read on: the input may be one object over many lines.
-fn read_all(lines: &mpsc::Sender<Line>) {
+fn read_all(lines: &mpsc::Sender<Read>) {
     let mut input = std::io::stdin().lock();
     let max = INPUT_MAX + ENVELOPE_MAX;
     let mut first = true;
@@ -83,17 +103,22 @@ fn read_all(lines: &mpsc::Sender<Line>) {
         let line = match input.by_ref().take(max as u64 + 1).read_until(b'\n', &mut bytes) {
             Ok(0) => return,
             Ok(_) if bytes.len() > max => {
-                skip_line(&mut input);
+                if !bytes.ends_with(b"\n") {
+                    skip_line(&mut input);
+                }
                 Err((FaultKind::TooBig, format!("the line is longer than {max} bytes")))
             }
             Ok(_) if bytes.iter().all(u8::is_ascii_whitespace) => continue,
             Ok(_) => {
+                if first && bytes.starts_with(BYTE_ORDER_MARK) {
+                    bytes.drain(..BYTE_ORDER_MARK.len());
+                }
                 if first && is_unfinished(&bytes) {
                     // Lines that turn out to be no object after all are each told of below.
                     let rest = input.by_ref().take((max - bytes.len()) as u64).read_to_end(&mut bytes);
                     if rest.is_ok() && serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_err() {
                         for part in bytes.split(|byte| *byte == b'\n').filter(|part| !part.is_empty()) {
-                            if lines.send(text(part.to_vec())).is_err() {
+                            if lines.send(Read::Line(text(part.to_vec()))).is_err() {
                                 return;
                             }
                         }
@@ -106,7 +131,7 @@ fn read_all(lines: &mpsc::Sender<Line>) {
         };
         first = false;
         let failed = line.is_err();
-        if lines.send(line).is_err() || (failed && input.fill_buf().is_err()) {
+        if lines.send(Read::Line(line)).is_err() || (failed && input.fill_buf().is_err()) {
             return;
         }
     }

@@ -34,8 +34,7 @@ pub(crate) fn run(
     let (common, environment) = (common.clone(), environment.clone());
     let ended =
         process::within(Duration::from_secs(verb.timeout), move || answer(agent, &common, &environment));
-    let failed =
-        |what: &str| agent.failure(&format!("Portcullis could not judge this call: {what}. {WAY_OUT}"));
+    let failed = |what: &str| failure(agent, what);
     let answer = match ended {
         Ended::Answered(Ok(answer)) => answer,
         Ended::Answered(Err(error)) => failed(&open::for_model(&error)),
@@ -43,12 +42,37 @@ pub(crate) fn run(
         Ended::Late => failed("it took too long"),
         Ended::NotStarted(error) => failed(&format!("no thread could be started ({error})")),
     };
+    Ok(give(&answer, printer))
+}
+
+fn failure(agent: Agent, what: &str) -> HookAnswer {
+    agent.failure(&format!("Portcullis could not judge this call: {what}. {WAY_OUT}"))
+}
+
+fn give(answer: &HookAnswer, printer: &Printer) -> Exit {
     printer.tell_raw(&answer.stderr);
     if printer.raw(&answer.stdout).is_err() {
         // An agent that cannot hear a JSON answer may still see the exit code.
-        return Ok(Exit::Refused);
+        return Exit::Refused;
     }
-    Ok(Exit::Agent(answer.exit_code))
+    Exit::Agent(answer.exit_code)
+}
+
+/// The agent of a command line that is meant for `hook` and does not parse. Most
+/// agents run the call when their hook ends with any code but 2, so such a hook
+/// has to answer too.
+pub(crate) fn misspelt(arguments: &[String]) -> Option<Option<Agent>> {
+    if !arguments.iter().skip(1).any(|argument| argument == "hook") {
+        return None;
+    }
+    let after = arguments.iter().skip_while(|argument| *argument != "--agent").nth(1);
+    let joined = arguments.iter().find_map(|argument| argument.strip_prefix("--agent="));
+    Some(after.map(String::as_str).or(joined).and_then(|name| name.parse().ok()))
+}
+
+/// Refuses in the dialect of `agent`, or by the exit code alone when nobody knows it.
+pub(crate) fn fail(agent: Option<Agent>, what: &str, printer: &Printer) -> Exit {
+    agent.map_or(Exit::Refused, |agent| give(&failure(agent, what), printer))
 }
 
 const WAY_OUT: &str = "This is a fault and not a decision. Ask the user to run `portcullis plugin list`.";

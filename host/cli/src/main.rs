@@ -37,7 +37,11 @@ fn main() -> ExitCode {
             // `--help` and `--version` are no errors, and clap knows where each goes.
             let wrong = error.use_stderr();
             drop(error.print());
-            return if wrong { Exit::No.into() } else { Exit::Done.into() };
+            return match hook::misspelt(&arguments).filter(|_| wrong) {
+                Some(agent) => hook::fail(agent, "its command line is not understood", &printer).into(),
+                None if wrong => Exit::No.into(),
+                None => Exit::Done.into(),
+            };
         }
     };
     printer::follow_logs(arguments.common.verbose);

@@ -9,11 +9,13 @@ use portcullis_model::config::Config;
 use portcullis_runtime::{Allocation, CacheDir, Compiler, Runtime, RuntimeOptions, Terminal};
 
 use crate::error::HostError;
-use crate::plugin::{Inspection, Loader, Maker, Pass, PluginSet, QUIET, Report, SmallStore, Sources, Watch};
+use crate::plugin::{Inspection, Loader, Maker, Pass, PluginSet, Report, SmallStore, Sources, Watch};
 use crate::session::Session;
 
 /// How long [`Host::open`] waits for files that are still being written.
 const SETTLE: Duration = Duration::from_secs(2);
+/// And how often it looks at them.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// How a [`Host`] is set up.
 #[derive(Debug, Clone)]
@@ -43,11 +45,15 @@ pub struct HostOptions {
     pub terminal: Arc<dyn Terminal>,
     /// Follow the plugin directories while the host runs.
     pub watch: bool,
+    /// A file that cannot be used is given this long without a change before that
+    /// counts: it may still be being written.
+    pub quiet: Duration,
 }
 
 impl HostOptions {
     /// The defaults: the bundled plugins `guard` and `time`, no directories, no
-    /// cache, a pool of instances, an empty environment, no terminal, no watch.
+    /// cache, a pool of instances, an empty environment, no terminal, no watch, 500 ms
+    /// of quiet.
     #[must_use]
     pub fn new(compiler: Compiler) -> Self {
         Self {
@@ -63,6 +69,7 @@ impl HostOptions {
             env: BTreeMap::new(),
             terminal: Arc::new(NoTerminal),
             watch: false,
+            quiet: Duration::from_millis(500),
         }
     }
 }
@@ -116,7 +123,7 @@ impl Host {
         };
         let sources =
             Sources { user: options.plugin_dir, project: options.project_plugin_dir, named: options.plugins };
-        let mut loader = Loader::new(maker, sources, options.no_plugins);
+        let mut loader = Loader::new(maker, sources, options.no_plugins, options.quiet);
         let plugins = Arc::new(RwLock::new(Arc::new(settled(&mut loader).await)));
         let watch = options
             .watch
@@ -175,9 +182,8 @@ async fn settled(loader: &mut Loader) -> PluginSet {
             return set;
         }
         if start.elapsed() > SETTLE {
-            loader.lose_patience();
-            return loader.pass().await.set;
+            return loader.last_pass().await;
         }
-        tokio::time::sleep(QUIET / 5).await;
+        tokio::time::sleep(LOOK_AGAIN).await;
     }
 }

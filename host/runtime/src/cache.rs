@@ -102,7 +102,7 @@ impl Cache {
     }
 
     fn read(&self, path: &Path) -> std::io::Result<([u8; TAG_BYTES], Vec<u8>)> {
-        let mut file = open_private(path)?;
+        let mut file = open_private(path, WRITABLE)?;
         let mut tag = [0; TAG_BYTES];
         file.read_exact(&mut tag)?;
         let mut artifact = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0));
@@ -188,14 +188,20 @@ fn check_owner(meta: &fs::Metadata) -> Result<(), String> {
     }
 }
 
-/// Opens a file that is ours, is a plain file, and that others cannot write.
-fn open_private(path: &Path) -> std::io::Result<File> {
+/// What others may not do with a cached component, and with the key to it.
+const WRITABLE: u32 = 0o022;
+const ANYTHING: u32 = 0o077;
+
+/// Opens a file that is ours, is a plain file, and with which others may do
+/// nothing of `forbidden`. What speaks against it is an error without a number
+/// of the operating system's.
+fn open_private(path: &Path, forbidden: u32) -> std::io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(NO_FOLLOW).open(path)?;
     let meta = file.metadata()?;
     let fault = if !meta.is_file() {
         "it is not a plain file".to_owned()
-    } else if meta.mode() & 0o022 != 0 {
-        "others may write it".to_owned()
+    } else if meta.mode() & forbidden != 0 {
+        "it is open to others".to_owned()
     } else if let Err(reason) = check_owner(&meta) {
         reason
     } else {
@@ -208,7 +214,7 @@ const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
 
 fn read_or_make_key(path: &Path) -> Result<[u8; KEY_BYTES], String> {
     for _ in 0..2 {
-        match open_private(path) {
+        match open_private(path, ANYTHING) {
             Ok(mut file) => {
                 let mut key = [0; KEY_BYTES];
                 match file.read_exact(&mut key) {
@@ -218,6 +224,11 @@ fn read_or_make_key(path: &Path) -> Result<[u8; KEY_BYTES], String> {
                 }
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            // Somebody else may know it, so nothing under it counts any more.
+            Err(error) if error.raw_os_error().is_none() => {
+                tracing::warn!("the key to the compiled components is made again: {error}");
+                fs::remove_file(path).map_err(|e| e.to_string())?;
+            }
             Err(error) => return Err(error.to_string()),
         }
         let mut key = [0; KEY_BYTES];
@@ -226,7 +237,7 @@ fn read_or_make_key(path: &Path) -> Result<[u8; KEY_BYTES], String> {
     }
     // Two processes may have made a key at the same time: the last one stands.
     let mut key = [0; KEY_BYTES];
-    open_private(path).and_then(|mut file| file.read_exact(&mut key)).map_err(|e| e.to_string())?;
+    open_private(path, ANYTHING).and_then(|mut file| file.read_exact(&mut key)).map_err(|e| e.to_string())?;
     Ok(key)
 }
 

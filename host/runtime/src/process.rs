@@ -3,9 +3,11 @@
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// How a run of the helper ended.
 pub(crate) enum Ended {
@@ -41,31 +43,52 @@ pub(crate) fn run<A: AsRef<std::ffi::OsStr>>(
     else {
         return Ok(Ended::Failed("its pipes could not be had".to_owned()));
     };
-    thread::scope(|scope| {
+    let pid = Pid::from_child(&child);
+    let outcome = thread::scope(|scope| {
+        let (done, wait) = mpsc::channel::<()>();
+        let watchdog = thread::Builder::new().spawn_scoped(scope, move || {
+            let late = wait.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+            if late {
+                kill(pid);
+            }
+            late
+        });
+        let watchdog = watchdog.inspect_err(|_| kill(pid))?;
         // A helper that ends without reading breaks the pipe; its status says more.
-        scope.spawn(move || drop(stdin.write_all(input)));
-        let said = scope.spawn(move || {
-            let mut said = Vec::new();
-            drop(stderr.take(SAID_MAX).read_to_end(&mut said));
-            said
-        });
-        let (done, wait) = mpsc::channel();
-        scope.spawn(move || {
-            let mut output = Vec::new();
-            let read = stdout.take(output_max).read_to_end(&mut output).map(|_| output);
-            drop(done.send(read));
-        });
-        let output = wait.recv_timeout(time);
-        if output.is_err() {
-            child.kill()?;
-        }
-        let status = child.wait()?;
-        let said = said.join().unwrap_or_default();
-        Ok(match output {
-            Err(_) => Ended::TimedOut,
-            Ok(output) if status.success() => Ended::Done(output?),
-            Ok(_) if said.is_empty() => Ended::Failed(status.to_string()),
-            Ok(_) => Ended::Failed(String::from_utf8_lossy(&said).trim().to_owned()),
-        })
+        thread::Builder::new()
+            .spawn_scoped(scope, move || drop(stdin.write_all(input)))
+            .inspect_err(|_| kill(pid))?;
+        let said = thread::Builder::new()
+            .spawn_scoped(scope, move || {
+                let mut said = Vec::new();
+                drop(stderr.take(SAID_MAX).read_to_end(&mut said));
+                said
+            })
+            .inspect_err(|_| kill(pid))?;
+        let mut output = Vec::new();
+        let read = stdout.take(output_max).read_to_end(&mut output);
+        // Its number is kept until nobody can send a signal to it any more.
+        let ended = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        drop(done);
+        let late = watchdog.join().unwrap_or(true);
+        ended?;
+        Ok::<_, std::io::Error>((late, read.map(|_| output), said.join().unwrap_or_default()))
+    });
+    let status = child.wait()?;
+    let (late, output, said) = outcome?;
+    Ok(if late {
+        Ended::TimedOut
+    } else if status.success() {
+        Ended::Done(output?)
+    } else if said.is_empty() {
+        Ended::Failed(status.to_string())
+    } else {
+        Ended::Failed(String::from_utf8_lossy(&said).trim().to_owned())
     })
+}
+
+/// Ends the helper and whatever it started.
+fn kill(pid: Pid) {
+    // It may have ended by itself, and has not been reaped yet.
+    let _ = kill_process_group(pid, Signal::KILL);
 }

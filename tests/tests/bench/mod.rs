@@ -25,7 +25,8 @@ pub(crate) fn compiler() -> Compiler {
 pub(crate) fn options() -> HostOptions {
     let shared = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let mut options = HostOptions::new(compiler());
-    options.cache = Some(CacheDir { dir: shared.join("components"), key: shared.join("state").join("cache.key") });
+    options.cache =
+        Some(CacheDir { dir: shared.join("components"), key: shared.join("state").join("cache.key") });
     options.config.plugins.enabled = Some(Vec::new());
     options
 }
@@ -117,26 +118,5 @@ struct PanickingBell;
 impl Terminal for PanickingBell {
     fn bell(&self) {
         panic!("a bell that panics");
-    }
-}
-
-/// What this process holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Usage {
-    pub(crate) descriptors: usize,
-    pub(crate) threads: usize,
-    pub(crate) resident: usize,
-}
-
-impl Usage {
-    pub(crate) fn now() -> Self {
-        let count = |dir| std::fs::read_dir(dir).unwrap().count();
-        let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
-        let resident: usize = pages.split_whitespace().nth(1).unwrap().parse().unwrap();
-        Self {
-            descriptors: count("/proc/self/fd"),
-            threads: count("/proc/self/task"),
-            resident: resident * rustix::param::page_size(),
-        }
     }
 }

@@ -75,7 +75,12 @@ pub(crate) struct Bench<'a> {
 
 impl Bench<'_> {
     fn guards(&self) -> impl Iterator<Item = &Arc<Plugin>> {
-        let gone = self.bound.guards().filter(|guard| !self.now.has(&guard.info.name));
+        // Another version takes a guard's place, but not one that is trusted less.
+        let replaced = |old: &Plugin| {
+            let mut now = self.now.guards().filter(|new| new.info.name == old.info.name);
+            now.any(|new| new.origin.is_trusted() || !old.origin.is_trusted())
+        };
+        let gone = self.bound.guards().filter(move |old| !replaced(old));
         self.now.guards().chain(gone)
     }
 }

@@ -28,23 +28,24 @@ pub(super) fn refusal(guard: &Plugin, refusal: GuardRefusal) -> Refusal {
 pub(super) fn fault(guard: &Plugin, fault: &Fault) -> Refusal {
     let name = &guard.info.name;
     tracing::warn!(plugin = %name, fault = %fault.kind, "a guard gave no verdict: {}", fault.detail);
-    let reason = format!(
-        "Blocked, because the {name} plugin failed to judge this call ({}: {}). This is a fault and not a decision: \
-         the call was not found to be wrong. Ask the user to look at `portcullis plugin inspect {name}`; the plugin \
-         can be given more room under `[plugin.{name}.limits]`, replaced, or left out of `[plugins] enabled`.",
-        fault.kind,
-        detail_for_model(guard, fault),
-    );
-    Refusal { by: by_guard(guard), code: format!("fault/{}", fault.kind), fault: Some(fault.kind), reason }
-}
-
-/// What an untrusted component says in its error is its own text as well.
-fn detail_for_model<'a>(guard: &Plugin, fault: &'a Fault) -> &'a str {
-    if fault.kind == FaultKind::BadVerdict && !guard.origin.is_trusted() {
-        "it did not answer with a verdict"
+    // The name and the error of a component that came with the workspace are its
+    // own words as well.
+    let reason = if guard.origin.is_trusted() {
+        format!(
+            "Blocked, because the {name} plugin failed to judge this call ({fault}). This is a fault and not a \
+             decision: the call was not found to be wrong. Ask the user to look at `portcullis plugin inspect \
+             {name}`; the plugin can be given more room under `[plugin.{name}.limits]`, replaced, or left out of \
+             `[plugins] enabled`."
+        )
     } else {
-        &fault.detail
-    }
+        format!(
+            "Blocked, because a guard that came with this project failed to judge this call ({}). This is a fault \
+             and not a decision: the call was not found to be wrong. Ask the user to look at `portcullis plugin \
+             list`, and to mend or remove the guard.",
+            fault.kind
+        )
+    };
+    Refusal { by: by_guard(guard), code: format!("fault/{}", fault.kind), fault: Some(fault.kind), reason }
 }
 
 fn by_guard(guard: &Plugin) -> RefusedBy {

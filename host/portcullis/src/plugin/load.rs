@@ -51,10 +51,13 @@ impl Maker {
     /// Loads `bytes`, and asks the plugin who it is and what it brings.
     pub(crate) async fn make(&self, bytes: &[u8], hint: &str, origin: Origin) -> Result<Plugin, Problem> {
         let component = self.runtime.load(bytes)?;
+        // Who it is is not known yet; the operator may have meant it by its file's name.
+        let own = PluginName::new(hint).ok().filter(|_| origin.is_trusted());
+        let own = own.and_then(|name| self.config.plugin.get(&name));
         let stranger = GuestSetup {
             name: hint.to_owned(),
             settings: "{}".to_owned(),
-            limits: Limits::new(),
+            limits: own.map_or_else(Limits::new, |own| own.limits.resolve()),
             grant: GrantConfig::default(),
             env: Vec::new(),
             store: Arc::clone(&self.store),

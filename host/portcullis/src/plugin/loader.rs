@@ -13,9 +13,9 @@ use crate::plugin::load::{Maker, Problem};
 use crate::plugin::source::{self, Fingerprint, Unreadable};
 use crate::plugin::{BUNDLED, Bundled, Origin, Plugin, PluginRow, PluginSet, PluginState, Report, Sources, Standing};
 
-/// A file that cannot be used is given this long without a change before that
-/// counts: it may still be being written.
-pub(crate) const QUIET: Duration = Duration::from_millis(500);
+/// A change that is younger than this may be followed by one that the file's
+/// times and size do not show.
+const GRAIN: Duration = Duration::from_millis(500);
 
 /// Makes each set of plugins from the one before.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct Loader {
     maker: Maker,
     sources: Sources,
     no_plugins: bool,
+    /// How long a file that cannot be used is given.
+    quiet: Duration,
     /// False once a file that is still being written counts as broken.
     patient: bool,
     bundled: HashMap<&'static str, Arc<Plugin>>,
@@ -38,6 +40,11 @@ struct Slot {
     digest: Option<Digest>,
     good: Option<Arc<Plugin>>,
     problem: Option<Problem>,
+    /// It was read when its last change was so young that another one may not
+    /// have shown.
+    young: bool,
+    /// Its problem counts: it is broken until it is good again.
+    counts: bool,
 }
 
 /// What one pass found.
@@ -66,11 +73,12 @@ impl Candidate {
 }
 
 impl Loader {
-    pub(crate) fn new(maker: Maker, sources: Sources, no_plugins: bool) -> Self {
+    pub(crate) fn new(maker: Maker, sources: Sources, no_plugins: bool, quiet: Duration) -> Self {
         Self {
             maker,
             sources,
             no_plugins,
+            quiet,
             patient: true,
             bundled: HashMap::new(),
             files: HashMap::new(),
@@ -78,9 +86,13 @@ impl Loader {
         }
     }
 
-    /// Waits no longer for files that are still being written.
-    pub(crate) fn lose_patience(&mut self) {
+    /// Looks at everything once, and takes files that are still being written for
+    /// broken.
+    pub(crate) async fn last_pass(&mut self) -> PluginSet {
         self.patient = false;
+        let Pass { set, .. } = self.pass().await;
+        self.patient = true;
+        set
     }
 
     pub(crate) fn sources(&self) -> &Sources {
@@ -159,9 +171,11 @@ impl Loader {
             digest: None,
             good: None,
             problem: None,
+            young: true,
+            counts: false,
         });
         let now = Fingerprint::of(&path).ok();
-        let unchanged = now.is_some() && slot.fingerprint == now && slot.problem.is_none();
+        let unchanged = now.is_some() && slot.fingerprint == now && slot.problem.is_none() && !slot.young;
         if !unchanged {
             match source::read(&path) {
                 Ok(bytes) => {
@@ -186,8 +200,13 @@ impl Loader {
             }
             slot.fingerprint = now;
         }
-        let young = slot.fingerprint.as_ref().and_then(Fingerprint::age).is_some_and(|age| age < QUIET);
-        let settling = self.patient && young && slot.problem.is_some();
+        let age = slot.fingerprint.as_ref().and_then(Fingerprint::age);
+        slot.young = age.is_none_or(|age| age < GRAIN);
+        let quiet = age.is_none_or(|age| age >= self.quiet);
+        // What is broken stays so while it is written again: a refusal must not
+        // lift because somebody touched the file.
+        slot.counts = slot.problem.is_some() && (slot.counts || !self.patient || quiet);
+        let settling = slot.problem.is_some() && !slot.counts;
         Candidate {
             name: slot.good.as_ref().map_or(stem, |plugin| plugin.info.name.to_string()),
             origin,
@@ -230,7 +249,9 @@ impl Loader {
     /// A required plugin that was live acts on; one that never was refuses every call.
     fn require(&mut self, config: &Config, tally: &mut Tally) {
         for name in &config.plugins.required {
-            if let Some(plugin) = tally.active.iter().find(|plugin| plugin.info.name == *name) {
+            // A file of the project's cannot stand in for what the operator requires.
+            let live = |plugin: &&Arc<Plugin>| plugin.info.name == *name && plugin.origin.is_trusted();
+            if let Some(plugin) = tally.active.iter().find(live) {
                 self.live.insert(name.clone(), Arc::clone(plugin));
             } else if let Some(plugin) = self.live.get(name) {
                 tracing::error!(plugin = %name, "a required plugin is gone; its last version acts on");
@@ -280,17 +301,23 @@ fn choose(config: &Config, mut candidates: Vec<Candidate>, tally: &mut Tally) ->
         return (chosen, rest);
     };
     let mut chosen = Vec::new();
+    let mut lost = false;
     for name in list {
         match candidates.iter().position(|candidate| candidate.name == name.as_str()) {
             Some(at) => chosen.push(candidates.remove(at)),
-            None => tally.rows.push(unresolved(name.as_str())),
+            None => {
+                lost = true;
+                tally.rows.push(unresolved(name.as_str()));
+            }
         }
     }
-    // A file that was named on the command line was asked for in this very run.
-    let named = |c: &Candidate| {
-        matches!(&c.origin, Origin::Named(path) if !config.plugin.values().any(|own| own.path.as_ref() == Some(path)))
+    let asked = |c: &Candidate| {
+        // A file that was named on the command line was asked for in this very run.
+        let named = matches!(&c.origin, Origin::Named(path) if !config.plugin.values().any(|own| own.path.as_ref() == Some(path)));
+        // A broken file cannot say its name, so it may be the one that is missing.
+        named || (lost && c.plugin.is_none() && c.origin != Origin::Bundled)
     };
-    let (asked, rest): (Vec<_>, Vec<_>) = candidates.into_iter().partition(named);
+    let (asked, rest): (Vec<_>, Vec<_>) = candidates.into_iter().partition(asked);
     chosen.extend(asked);
     (chosen, rest)
 }
@@ -338,15 +365,21 @@ impl Tally {
 fn standing(candidate: &Candidate, problem: &Problem) -> Standing {
     let file = candidate.origin.path().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name = file.unwrap_or_else(|| candidate.name.clone());
-    // The reason may hold names that the component chose, so one that came with
-    // the project is described by our own word for it.
-    let reason = if candidate.origin.is_trusted() { &problem.reason } else { &problem.code };
+    // The file's name and the reason may hold words that the project chose, so
+    // what came with it is described by our own.
+    let (what, mut way_out) = if candidate.origin.is_trusted() {
+        (format!("the plugin `{name}` cannot be used ({})", problem.reason), "to replace or remove it".to_owned())
+    } else {
+        let what = format!("a plugin file that came with this project cannot be used ({})", problem.code);
+        (what, "to remove it".to_owned())
+    };
+    if candidate.origin.is_trusted() && PluginName::new(candidate.name.clone()).is_ok() {
+        let name = &candidate.name;
+        way_out.push_str(&format!("; `[plugin.{name}] failure_mode = \"open\"` would make it advisory"));
+    }
     Standing {
-        what: format!("the plugin `{name}` cannot be used ({reason})"),
-        way_out: format!(
-            "to replace or remove it; `[plugin.{}] failure_mode = \"open\"` would make it advisory",
-            candidate.name
-        ),
+        what,
+        way_out,
         code: problem.code.clone(),
         name,
     }

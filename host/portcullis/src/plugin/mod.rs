@@ -14,7 +14,7 @@ use portcullis_runtime::{Guest, Kind, PluginInfo, ToolDefinition};
 
 pub use bundled::{BUNDLED, Bundled};
 pub(crate) use load::Maker;
-pub(crate) use loader::{Loader, Pass, QUIET};
+pub(crate) use loader::{Loader, Pass};
 pub use report::{Inspection, Origin, PluginRow, PluginState, Report};
 pub(crate) use set::{PluginSet, Standing};
 pub(crate) use source::Sources;

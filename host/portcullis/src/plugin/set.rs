@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use portcullis_model::name::PluginName;
 use portcullis_runtime::{Kind, ToolDefinition};
 
 use crate::plugin::{Inspection, Plugin, Report};
@@ -77,11 +76,6 @@ impl PluginSet {
     /// The active guards, in the order in which they are asked.
     pub(crate) fn guards(&self) -> impl Iterator<Item = &Arc<Plugin>> {
         self.plugins.iter().filter(|plugin| plugin.acts_as(Kind::Guard))
-    }
-
-    /// True when a plugin of this name is active.
-    pub(crate) fn has(&self, name: &PluginName) -> bool {
-        self.plugins.iter().any(|plugin| plugin.info.name == *name)
     }
 
     /// All that is known of the active plugin `name`.

@@ -26,23 +26,24 @@ impl Sources {
         self.user.iter().chain(&self.project).map(PathBuf::as_path)
     }
 
-    /// Every file, in the order in which plugins act: the user's, the project's,
-    /// the named ones; each directory by name.
+    /// Every file, in the order in which plugins act: the user's, the named ones,
+    /// the project's; each directory by name. The project comes last, so that no
+    /// file of its takes the name of a plugin that the operator stands behind.
     pub(crate) fn files(&self) -> (Vec<Origin>, Vec<Unreadable>) {
-        let mut files = Vec::new();
         let mut unreadable = Vec::new();
-        let directories: [(&Option<PathBuf>, fn(PathBuf) -> Origin); 2] =
-            [(&self.user, Origin::User), (&self.project, Origin::Project)];
-        for (directory, origin) in directories {
-            let Some(directory) = directory else { continue };
-            match list(directory) {
-                Ok(found) => files.extend(found.into_iter().map(origin)),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => unreadable.push(Unreadable { directory: directory.clone(), error: error.to_string() }),
-            }
-        }
-        files.extend(self.named.iter().cloned().map(Origin::Named));
-        (files, unreadable)
+        let mut all = |directory: &Option<PathBuf>| {
+            let Some(directory) = directory else { return Vec::new() };
+            list(directory).unwrap_or_else(|error| {
+                if error.kind() != io::ErrorKind::NotFound {
+                    unreadable.push(Unreadable { directory: directory.clone(), error: error.to_string() });
+                }
+                Vec::new()
+            })
+        };
+        let (user, project) = (all(&self.user), all(&self.project));
+        let files = user.into_iter().map(Origin::User);
+        let files = files.chain(self.named.iter().cloned().map(Origin::Named));
+        (files.chain(project.into_iter().map(Origin::Project)).collect(), unreadable)
     }
 }
 
@@ -72,7 +73,8 @@ fn list(directory: &Path) -> io::Result<Vec<PathBuf>> {
 pub(crate) struct Fingerprint {
     modified: Option<SystemTime>,
     size: u64,
-    inode: u64,
+    /// The file's number, and the moment of the last change of anything about it.
+    node: (u64, i64, i64),
 }
 
 impl Fingerprint {
@@ -89,20 +91,27 @@ impl Fingerprint {
 impl From<&Metadata> for Fingerprint {
     fn from(meta: &Metadata) -> Self {
         #[cfg(unix)]
-        let inode = std::os::unix::fs::MetadataExt::ino(meta);
+        let node = {
+            use std::os::unix::fs::MetadataExt as _;
+            (meta.ino(), meta.ctime(), meta.ctime_nsec())
+        };
         #[cfg(not(unix))]
-        let inode = 0;
-        Self { modified: meta.modified().ok(), size: meta.len(), inode }
+        let node = (0, 0, 0);
+        Self { modified: meta.modified().ok(), size: meta.len(), node }
     }
 }
 
 /// Reads a component file, up to the limit.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     use io::Read as _;
+    let plain = |meta: Metadata| {
+        let what = io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
+        if meta.is_file() { Ok(()) } else { Err(what) }
+    };
+    // Opening a pipe would wait for somebody who writes into it.
+    plain(fs::metadata(path)?)?;
     let file = fs::File::open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
-    }
+    plain(file.metadata()?)?;
     let mut bytes = Vec::new();
     // One byte over, so that the loader sees that it is too big.
     file.take(COMPONENT_MAX as u64 + 1).read_to_end(&mut bytes)?;

@@ -1,15 +1,17 @@
 //! Keeps the active plugins true while the host runs, without a restart.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, RwLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::plugin::{Loader, Pass, PluginSet, QUIET};
+use crate::plugin::{Loader, Pass, PluginSet};
 
 /// Everything is looked at this often, whatever the file system tells.
 const TICK: Duration = Duration::from_secs(5);
@@ -62,9 +64,18 @@ impl Watch {
                         Wake::Hint => {}
                     }
                 }
-                let Pass { set, settling } = executor.block_on(loader.pass());
-                *current.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::new(set);
-                pause = if settling { SETTLING.min(QUIET) } else { TICK };
+                // A pass that fails inside must not end the watch: nobody would see it end.
+                let pass = catch_unwind(AssertUnwindSafe(|| executor.block_on(loader.pass())));
+                pause = match pass {
+                    Ok(Pass { set, settling }) => {
+                        *current.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::new(set);
+                        if settling { SETTLING } else { TICK }
+                    }
+                    Err(_) => {
+                        tracing::error!("looking at the plugins failed inside; the last state serves on");
+                        TICK
+                    }
+                };
                 for done in waiting {
                     // Whoever asked may have gone.
                     let _ = done.send(());
@@ -95,32 +106,85 @@ impl Drop for Watch {
 /// tell, the tick finds out.
 struct Directories {
     watcher: Option<RecommendedWatcher>,
-    followed: BTreeSet<PathBuf>,
+    /// Which directory each path led to when it was taken up.
+    followed: BTreeMap<PathBuf, Identity>,
+}
+
+/// Tells a directory from another one that was made at its path.
+type Identity = (u64, Option<SystemTime>);
+
+fn identity(directory: &Path) -> Option<Identity> {
+    let meta = std::fs::metadata(directory).ok().filter(std::fs::Metadata::is_dir)?;
+    #[cfg(unix)]
+    let inode = std::os::unix::fs::MetadataExt::ino(&meta);
+    #[cfg(not(unix))]
+    let inode = 0;
+    Some((inode, meta.created().ok()))
+}
+
+/// False for what our own look at a file or a directory stirs up.
+fn is_change(event: &notify::Result<notify::Event>) -> bool {
+    let written = EventKind::Access(AccessKind::Close(AccessMode::Write));
+    event.as_ref().map_or(true, |event| !event.kind.is_access() || event.kind == written)
 }
 
 impl Directories {
     fn new(hints: Sender<Wake>) -> Self {
-        let watcher = notify::recommended_watcher(move |_| {
-            // The thread that listens ends only with the host.
-            let _ = hints.send(Wake::Hint);
+        let watcher = notify::recommended_watcher(move |event| {
+            if is_change(&event) {
+                // The thread that listens ends only with the host.
+                let _ = hints.send(Wake::Hint);
+            }
         });
         let watcher = watcher
             .inspect_err(|e| tracing::warn!("changes of plugins are seen every {} s only: {e}", TICK.as_secs()))
             .ok();
-        Self { watcher, followed: BTreeSet::new() }
+        Self { watcher, followed: BTreeMap::new() }
     }
 
     /// Follows `directories`. One that came or went since is taken up again.
     fn follow(&mut self, directories: impl Iterator<Item = PathBuf>) {
         let Some(watcher) = &mut self.watcher else { return };
         for directory in directories {
-            if !directory.is_dir() {
-                self.followed.remove(&directory);
-            } else if !self.followed.contains(&directory)
+            let now = identity(&directory);
+            if now.is_some() && self.followed.get(&directory) == now.as_ref() {
+                continue;
+            }
+            if self.followed.remove(&directory).is_some() {
+                // The watch went with its directory, or stays with one that was moved away.
+                let _ = watcher.unwatch(&directory);
+            }
+            if let Some(now) = now
                 && watcher.watch(&directory, RecursiveMode::NonRecursive).is_ok()
             {
-                self.followed.insert(directory);
+                self.followed.insert(directory, now);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind, RemoveKind};
+    use notify::{Event, EventKind};
+
+    use super::is_change;
+
+    #[test]
+    fn our_own_look_at_a_directory_is_no_change() {
+        for kind in [AccessKind::Open(AccessMode::Any), AccessKind::Read, AccessKind::Close(AccessMode::Read)] {
+            assert!(!is_change(&Ok(Event::new(EventKind::Access(kind)))), "{kind:?}");
+        }
+        for kind in [
+            EventKind::Any,
+            EventKind::Other,
+            EventKind::Create(CreateKind::Any),
+            EventKind::Modify(ModifyKind::Any),
+            EventKind::Remove(RemoveKind::Any),
+            EventKind::Access(AccessKind::Close(AccessMode::Write)),
+        ] {
+            assert!(is_change(&Ok(Event::new(kind))), "{kind:?}");
+        }
+        assert!(is_change(&Err(notify::Error::generic("a queue that overflowed"))));
     }
 }

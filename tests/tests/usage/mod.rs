@@ -1,0 +1,22 @@
+//! What a process holds, for tests that must leave nothing behind.
+
+/// What this process holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub(crate) descriptors: usize,
+    pub(crate) threads: usize,
+    pub(crate) resident: usize,
+}
+
+impl Usage {
+    pub(crate) fn now() -> Self {
+        let count = |dir| std::fs::read_dir(dir).unwrap().count();
+        let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+        let resident: usize = pages.split_whitespace().nth(1).unwrap().parse().unwrap();
+        Self {
+            descriptors: count("/proc/self/fd"),
+            threads: count("/proc/self/task"),
+            resident: resident * rustix::param::page_size(),
+        }
+    }
+}
