@@ -11,6 +11,9 @@ cargo xtask plugins [--check [--sources]]   build the bundled plugins and the te
 cargo xtask wit [--check]                   the lock of the released contract";
 
 fn main() -> anyhow::Result<()> {
+    if let Some(done) = plugins::shim::run_if_asked() {
+        return done;
+    }
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.split_first() {
         Some((task, rest)) => match task.as_str() {
