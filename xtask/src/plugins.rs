@@ -5,6 +5,7 @@
 
 mod lift;
 mod manifest;
+pub(crate) mod shim;
 mod toolchain;
 
 use std::collections::BTreeMap;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use super::shim;
 use crate::process;
 
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -104,6 +105,8 @@ impl Toolchain {
         let mut environment = base;
         environment.push(("CARGO_TARGET_DIR".to_owned(), target.as_os_str().to_owned()));
         environment.push(("CARGO_ENCODED_RUSTFLAGS".to_owned(), self.flags(root)?));
+        environment.push(("RUSTC_WRAPPER".to_owned(), std::env::current_exe()?.into_os_string()));
+        environment.push((shim::VARIABLE.to_owned(), root.as_os_str().to_owned()));
         let mut args = vec!["build", "--release", "--locked", "--quiet", "--target", TARGET];
         if let Some(linker) = self.from_source {
             args.push("-Zbuild-std=std,panic_abort");
