@@ -109,7 +109,8 @@ impl Guard {
         );
         let package = resolve.push_str("world.wit", &world).map_err(|e| shown(&e))?;
         let world = resolve.select_world(&[package], Some("guest")).map_err(|e| shown(&e))?;
-        embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).map_err(|e| shown(&e))?;
+        embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false)
+            .map_err(|e| shown(&e))?;
         ComponentEncoder::default()
             .validate(true)
             .module(&module)
@@ -203,7 +204,8 @@ pub fn dummy(text: &str) -> Result<Vec<u8>, String> {
     let world = resolve.select_world(&[package], None).map_err(|e| shown(&e))?;
     let abi = wit_parser::ManglingAndAbi::Legacy(wit_parser::LiftLowerAbi::Sync);
     let mut module = wit_component::dummy_module(&resolve, world, abi);
-    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).map_err(|e| shown(&e))?;
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false)
+        .map_err(|e| shown(&e))?;
     ComponentEncoder::default()
         .validate(true)
         .module(&module)

@@ -20,7 +20,11 @@ const SLEEP: &str = r#"
 const ROWS: &[Row] = &[
     ("unreachable", |g| g.fault("unreachable"), FaultKind::Trap),
     ("an index out of bounds", |g| g.fault("(drop (i32.load (i32.const -8)))"), FaultKind::Trap),
-    ("a division by zero", |g| g.fault("(drop (i32.div_u (i32.const 1) (i32.load (i32.const 900))))"), FaultKind::Trap),
+    (
+        "a division by zero",
+        |g| g.fault("(drop (i32.div_u (i32.const 1) (i32.load (i32.const 900))))"),
+        FaultKind::Trap,
+    ),
     ("a stack overflow", |g| g.fields("(func $deep (call $deep))").fault("(call $deep)"), FaultKind::Trap),
     ("an endless loop", |g| g.fault("(loop $again (br $again))"), FaultKind::Timeout),
     (
@@ -51,7 +55,11 @@ const ROWS: &[Row] = &[
         },
         FaultKind::Resource,
     ),
-    ("the error case", |g| g.fault("(call $drop (local.get $call)) (return (call $err (i32.const 16) (i32.const 8)))"), FaultKind::BadVerdict),
+    (
+        "the error case",
+        |g| g.fault("(call $drop (local.get $call)) (return (call $err (i32.const 16) (i32.const 8)))"),
+        FaultKind::BadVerdict,
+    ),
     (
         "a reason that is not UTF-8",
         |g| {
@@ -61,22 +69,30 @@ const ROWS: &[Row] = &[
     ),
     (
         "an unknown variant",
-        |g| g.fault("(i32.store (i32.const 700) (i32.const 7)) (call $drop (local.get $call)) (return (i32.const 700))"),
+        |g| {
+            g.fault("(i32.store (i32.const 700) (i32.const 7)) (call $drop (local.get $call)) (return (i32.const 700))")
+        },
         FaultKind::BadVerdict,
     ),
     (
         "an answer outside its memory",
-        |g| g.fault("(call $drop (local.get $call)) (return (call $refuse (i32.const 0x7fffff00) (i32.const 4096)))"),
+        |g| {
+            g.fault("(call $drop (local.get $call)) (return (call $refuse (i32.const 0x7fffff00) (i32.const 4096)))")
+        },
         FaultKind::BadVerdict,
     ),
     (
         "a reason of ten megabytes",
-        |g| g.pages(200).fault("(call $drop (local.get $call)) (return (call $refuse (i32.const 2048) (i32.const 10485760)))"),
+        |g| {
+            g.pages(200).fault("(call $drop (local.get $call)) (return (call $refuse (i32.const 2048) (i32.const 10485760)))")
+        },
         FaultKind::BadVerdict,
     ),
     (
         "a bell that it was not granted",
-        |g| g.fields(r#"(import "portcullis:host/terminal@0.1.0" "bell" (func $bell))"#).fault("(call $bell)"),
+        |g| {
+            g.fields(r#"(import "portcullis:host/terminal@0.1.0" "bell" (func $bell))"#).fault("(call $bell)")
+        },
         FaultKind::Trap,
     ),
 ];
@@ -86,9 +102,14 @@ async fn every_way_to_fail_refuses_the_call_and_serves_the_next() {
     for (what, make, kind) in ROWS {
         let guard = make(Guard::new("probe")).build().unwrap_or_else(|e| panic!("{what}: {e}"));
         let bench = Bench::with(&guard).await;
-        for (command, runs) in
-            [("allow", true), ("deny", false), ("fault", false), ("fault", false), ("allow", true), ("deny", false)]
-        {
+        for (command, runs) in [
+            ("allow", true),
+            ("deny", false),
+            ("fault", false),
+            ("fault", false),
+            ("allow", true),
+            ("deny", false),
+        ] {
             let seen = bench.call(command).await;
             assert_eq!(seen.ran, runs, "{what}: `{command}`: {:?}", seen.wire);
             let fault = (command == "fault").then_some(*kind);

@@ -17,6 +17,8 @@ pub fn read_config(path: &Path) -> Result<Config, ConfigError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
         Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
     };
-    toml::from_str(&text)
-        .map_err(|error| ConfigError::Invalid { path: path.to_owned(), message: error.to_string().trim().to_owned() })
+    toml::from_str(&text).map_err(|error| ConfigError::Invalid {
+        path: path.to_owned(),
+        message: error.to_string().trim().to_owned(),
+    })
 }

@@ -25,7 +25,8 @@ pub(crate) fn compiler() -> Compiler {
 pub(crate) fn options() -> HostOptions {
     let shared = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let mut options = HostOptions::new(compiler());
-    options.cache = Some(CacheDir { dir: shared.join("components"), key: shared.join("state").join("cache.key") });
+    options.cache =
+        Some(CacheDir { dir: shared.join("components"), key: shared.join("state").join("cache.key") });
     options.config.plugins.enabled = Some(Vec::new());
     options
 }

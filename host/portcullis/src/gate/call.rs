@@ -70,7 +70,8 @@ impl CallView for JudgedCall {
     }
 
     fn scripts(&self) -> &[Script] {
-        self.scripts
-            .get_or_init(|| self.resolved.scripts.iter().map(|text| portcullis_shell::analyse(text)).collect())
+        self.scripts.get_or_init(|| {
+            self.resolved.scripts.iter().map(|text| portcullis_shell::analyse(text)).collect()
+        })
     }
 }

@@ -11,7 +11,9 @@ use portcullis_runtime::Digest;
 
 use crate::plugin::load::{Maker, Problem};
 use crate::plugin::source::{self, Fingerprint, Unreadable};
-use crate::plugin::{BUNDLED, Bundled, Origin, Plugin, PluginRow, PluginSet, PluginState, Report, Sources, Standing};
+use crate::plugin::{
+    BUNDLED, Bundled, Origin, Plugin, PluginRow, PluginSet, PluginState, Report, Sources, Standing,
+};
 
 /// A file that cannot be used is given this long without a change before that
 /// counts: it may still be being written.
@@ -110,7 +112,8 @@ impl Loader {
     async fn bundled(&mut self, config: &Config) -> Vec<Candidate> {
         let mut candidates = Vec::new();
         for bundled in &BUNDLED {
-            let replaced = config.plugin.iter().any(|(name, own)| name.as_str() == bundled.name && own.path.is_some());
+            let replaced =
+                config.plugin.iter().any(|(name, own)| name.as_str() == bundled.name && own.path.is_some());
             if replaced {
                 continue;
             }
@@ -128,7 +131,10 @@ impl Loader {
             if let Some(path) = &own.path {
                 let mut candidate = self.file(Origin::Named(path.clone())).await;
                 if candidate.plugin.as_ref().is_some_and(|plugin| plugin.info.name != *name) {
-                    let reason = format!("`[plugin.{name}] path` names a file whose plugin is called `{}`", candidate.name);
+                    let reason = format!(
+                        "`[plugin.{name}] path` names a file whose plugin is called `{}`",
+                        candidate.name
+                    );
                     candidate.plugin = None;
                     candidate.problem = Some(Problem { code: "load/other-name".to_owned(), reason });
                 }
@@ -198,7 +204,12 @@ impl Loader {
     }
 
     /// Decides who acts, in which order, and whether anything refuses every call.
-    fn resolve(&mut self, config: &Config, candidates: Vec<Candidate>, unreadable: &[Unreadable]) -> PluginSet {
+    fn resolve(
+        &mut self,
+        config: &Config,
+        candidates: Vec<Candidate>,
+        unreadable: &[Unreadable],
+    ) -> PluginSet {
         let mut tally = Tally::default();
         let (chosen, rest) = choose(config, candidates, &mut tally);
         for candidate in chosen {
@@ -218,13 +229,19 @@ impl Loader {
                 what: format!("a plugin directory cannot be listed ({})", gone.error),
                 way_out: "to make the directory readable".to_owned(),
             });
-            tracing::error!("the plugin directory `{}` cannot be listed: {}", gone.directory.display(), gone.error);
+            tracing::error!(
+                "the plugin directory `{}` cannot be listed: {}",
+                gone.directory.display(),
+                gone.error
+            );
         }
         self.require(config, &mut tally);
-        PluginSet::new(tally.active, tally.standing, !config.plugins.required.is_empty(), Report {
-            rows: tally.rows,
-            standing: Vec::new(),
-        })
+        PluginSet::new(
+            tally.active,
+            tally.standing,
+            !config.plugins.required.is_empty(),
+            Report { rows: tally.rows, standing: Vec::new() },
+        )
     }
 
     /// A required plugin that was live acts on; one that never was refuses every call.
@@ -261,7 +278,11 @@ fn nothing(found: Vec<Origin>) -> PluginSet {
 }
 
 fn file_stem(origin: &Origin) -> String {
-    origin.path().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+    origin
+        .path()
+        .and_then(Path::file_stem)
+        .map(|stem| stem.to_string_lossy().into_owned())
+        .unwrap_or_default()
 }
 
 /// True when a bundled plugin acts under `config`.
@@ -273,9 +294,15 @@ fn is_on(config: &Config, bundled: &Bundled) -> bool {
 }
 
 /// The candidates that act, in order, and the rest.
-fn choose(config: &Config, mut candidates: Vec<Candidate>, tally: &mut Tally) -> (Vec<Candidate>, Vec<Candidate>) {
+fn choose(
+    config: &Config,
+    mut candidates: Vec<Candidate>,
+    tally: &mut Tally,
+) -> (Vec<Candidate>, Vec<Candidate>) {
     let Some(list) = &config.plugins.enabled else {
-        let off = |c: &Candidate| c.origin == Origin::Bundled && BUNDLED.iter().any(|b| b.name == c.name && !b.default_on);
+        let off = |c: &Candidate| {
+            c.origin == Origin::Bundled && BUNDLED.iter().any(|b| b.name == c.name && !b.default_on)
+        };
         let (rest, chosen) = candidates.into_iter().partition(off);
         return (chosen, rest);
     };
@@ -287,9 +314,7 @@ fn choose(config: &Config, mut candidates: Vec<Candidate>, tally: &mut Tally) ->
         }
     }
     // A file that was named on the command line was asked for in this very run.
-    let named = |c: &Candidate| {
-        matches!(&c.origin, Origin::Named(path) if !config.plugin.values().any(|own| own.path.as_ref() == Some(path)))
-    };
+    let named = |c: &Candidate| matches!(&c.origin, Origin::Named(path) if !config.plugin.values().any(|own| own.path.as_ref() == Some(path)));
     let (asked, rest): (Vec<_>, Vec<_>) = candidates.into_iter().partition(named);
     chosen.extend(asked);
     (chosen, rest)
@@ -330,13 +355,16 @@ impl Tally {
     fn row(&mut self, candidate: &Candidate, state: PluginState) {
         self.rows.push(match &candidate.plugin {
             Some(plugin) => row(&candidate.origin, plugin, state),
-            None => PluginRow { origin: Some(candidate.origin.clone()), state, ..unresolved(&candidate.name) },
+            None => {
+                PluginRow { origin: Some(candidate.origin.clone()), state, ..unresolved(&candidate.name) }
+            }
         });
     }
 }
 
 fn standing(candidate: &Candidate, problem: &Problem) -> Standing {
-    let file = candidate.origin.path().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let file =
+        candidate.origin.path().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name = file.unwrap_or_else(|| candidate.name.clone());
     // The reason may hold names that the component chose, so one that came with
     // the project is described by our own word for it.

@@ -38,7 +38,9 @@ impl Sources {
             match list(directory) {
                 Ok(found) => files.extend(found.into_iter().map(origin)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => unreadable.push(Unreadable { directory: directory.clone(), error: error.to_string() }),
+                Err(error) => {
+                    unreadable.push(Unreadable { directory: directory.clone(), error: error.to_string() })
+                }
             }
         }
         files.extend(self.named.iter().cloned().map(Origin::Named));

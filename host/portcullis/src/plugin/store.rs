@@ -61,7 +61,8 @@ impl Store for SmallStore {
 
     fn set(&self, plugin: &str, session: &str, key: &str, value: &str) -> Result<(), String> {
         self.with(plugin, session, |values| {
-            let others: usize = values.iter().filter(|(k, _)| *k != key).map(|(k, v)| k.len() + v.len()).sum();
+            let others: usize =
+                values.iter().filter(|(k, _)| *k != key).map(|(k, v)| k.len() + v.len()).sum();
             if others + key.len() + value.len() > STORE_TOTAL_MAX {
                 return Err(format!("all values of a plugin in a session may have {STORE_TOTAL_MAX} bytes"));
             }

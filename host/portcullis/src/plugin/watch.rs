@@ -109,7 +109,9 @@ impl Directories {
             let _ = hints.send(Wake::Hint);
         });
         let watcher = watcher
-            .inspect_err(|e| tracing::warn!("changes of plugins are seen every {} s only: {e}", TICK.as_secs()))
+            .inspect_err(|e| {
+                tracing::warn!("changes of plugins are seen every {} s only: {e}", TICK.as_secs())
+            })
             .ok();
         Self { watcher, followed: BTreeSet::new() }
     }
