@@ -20,6 +20,9 @@ cargo xtask wit [--check]                   the lock of the released contract
 cargo xtask agents [--only CLIENT]…         real agents against a scripted model, with and without the hook";
 
 fn main() -> anyhow::Result<()> {
+    if let Some(done) = plugins::shim::run_if_asked() {
+        return done;
+    }
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.split_first() {
         Some((task, rest)) => match task.as_str() {

@@ -5,8 +5,10 @@
 
 mod lift;
 mod manifest;
+pub(crate) mod shim;
 mod toolchain;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,38 +30,31 @@ struct Guest {
     name: &'static str,
     /// Its cargo package.
     package: &'static str,
-    /// What it is built from, apart from its workspace's manifest and lock.
-    sources: &'static [&'static str],
+    /// Its folder.
+    folder: &'static str,
+    /// Built with the SDK, and not with the bare contract.
+    sdk: bool,
 }
 
-const SDK: [&str; 3] = ["sdk/rust/Cargo.toml", "sdk/rust/src", "wit"];
+const fn plugin(name: &'static str, package: &'static str, folder: &'static str) -> Guest {
+    Guest { name, package, folder, sdk: true }
+}
 
-const SETS: [Set; 2] = [
+const SETS: [Set; 3] = [
     Set {
         workspace: "plugins",
         dist: "plugins/dist",
         guests: &[
-            Guest {
-                name: "guard",
-                package: "portcullis-plugin-guard",
-                sources: &["plugins/guard/Cargo.toml", "plugins/guard/src", SDK[0], SDK[1], SDK[2]],
-            },
-            Guest {
-                name: "time",
-                package: "portcullis-plugin-time",
-                sources: &["plugins/time/Cargo.toml", "plugins/time/src", SDK[0], SDK[1], SDK[2]],
-            },
-            Guest {
-                name: "bell",
-                package: "portcullis-plugin-bell",
-                sources: &["plugins/bell/Cargo.toml", "plugins/bell/src", SDK[0], SDK[1], SDK[2]],
-            },
-            Guest {
-                name: "no-secrets",
-                package: "portcullis-plugin-no-secrets",
-                sources: &["plugins/no-secrets/Cargo.toml", "plugins/no-secrets/src", SDK[0], SDK[1], SDK[2]],
-            },
+            plugin("guard", "portcullis-plugin-guard", "plugins/guard"),
+            plugin("time", "portcullis-plugin-time", "plugins/time"),
+            plugin("bell", "portcullis-plugin-bell", "plugins/bell"),
+            plugin("no-secrets", "portcullis-plugin-no-secrets", "plugins/no-secrets"),
         ],
+    },
+    Set {
+        workspace: "tests/guests/every-kind",
+        dist: "tests/guests/dist",
+        guests: &[plugin("every-kind", "every-kind", "tests/guests/every-kind")],
     },
     Set {
         workspace: "tests/guests/plain-guard",
@@ -67,7 +62,8 @@ const SETS: [Set; 2] = [
         guests: &[Guest {
             name: "plain-guard",
             package: "plain-guard",
-            sources: &["tests/guests/plain-guard/src", "wit"],
+            folder: "tests/guests/plain-guard",
+            sdk: false,
         }],
     },
 ];
@@ -92,20 +88,20 @@ fn build(root: &Path) -> anyhow::Result<()> {
     let toolchain = Toolchain::any()?;
     process::say(&format!("building with {}", toolchain.version()));
     let target = root.join("plugins/target");
+    let mut manifests = BTreeMap::new();
     for set in &SETS {
         let components = components(root, set, &toolchain, &target)?;
         let dist = root.join(set.dist);
         fs::create_dir_all(&dist)?;
-        let mut manifest = Manifest::new(toolchain.version());
+        let manifest = manifests.entry(set.dist).or_insert_with(|| Manifest::new(toolchain.version()));
         for (guest, component) in set.guests.iter().zip(&components) {
             fs::write(dist.join(format!("{}.wasm", guest.name)), component)?;
             process::say(&format!("{}: {}", guest.name, lift::summary(component)?));
             manifest
                 .add(guest.name, Built { component: sha256(component), sources: sources(root, set, guest)? });
         }
-        manifest.write(&dist)?;
     }
-    Ok(())
+    manifests.iter().try_for_each(|(dist, manifest)| manifest.write(&root.join(dist)))
 }
 
 /// Builds and lifts every guest of a set. The sets share `target`, and so one
@@ -128,7 +124,8 @@ fn components(root: &Path, set: &Set, toolchain: &Toolchain, target: &Path) -> a
 fn check_sources(root: &Path) -> anyhow::Result<()> {
     for set in &SETS {
         let manifest = Manifest::read(&root.join(set.dist))?;
-        let names: Vec<_> = set.guests.iter().map(|guest| guest.name).collect();
+        let here = SETS.iter().filter(|other| other.dist == set.dist);
+        let names: Vec<_> = here.flat_map(|set| set.guests).map(|guest| guest.name).collect();
         ensure!(
             manifest.has_only(&names),
             "{}/manifest.toml does not list these guests: {}\nhint: run `cargo xtask plugins` and commit the result",
@@ -187,13 +184,20 @@ fn check(root: &Path) -> anyhow::Result<()> {
 /// The digest of everything that a guest is built from.
 fn sources(root: &Path, set: &Set, guest: &Guest) -> anyhow::Result<String> {
     let mut files = Vec::new();
-    for name in ["Cargo.toml", "Cargo.lock"] {
-        files.push(root.join(set.workspace).join(name));
+    for folder in [set.workspace, guest.folder] {
+        collect(&root.join(folder).join("Cargo.toml"), &mut files)?;
     }
-    for source in guest.sources {
-        collect(&root.join(source), &mut files)?;
+    collect(&root.join(set.workspace).join("Cargo.lock"), &mut files)?;
+    collect(&root.join(guest.folder).join("src"), &mut files)?;
+    if guest.sdk {
+        collect(&root.join("sdk/rust/Cargo.toml"), &mut files)?;
+        collect(&root.join("sdk/rust/src"), &mut files)?;
     }
+    let mut contract = Vec::new();
+    collect(&root.join("wit"), &mut contract)?;
+    files.extend(contract.into_iter().filter(|file| file.extension().is_some_and(|kind| kind == "wit")));
     files.sort();
+    files.dedup();
     let mut text = Vec::new();
     for file in files {
         let name = file.strip_prefix(root)?.to_string_lossy().replace('\\', "/");
@@ -213,4 +217,14 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
         files.push(path.to_owned());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_sources, root};
+
+    #[test]
+    fn every_committed_component_was_built_from_the_sources_beside_it() {
+        check_sources(&root().unwrap()).unwrap();
+    }
 }

@@ -59,6 +59,12 @@ pub(crate) fn run(
     Ok(())
 }
 
+/// Runs a program just so; answers whether it succeeded.
+pub(crate) fn passes(program: &Path, args: &[OsString]) -> anyhow::Result<bool> {
+    let status = Command::new(program).args(args).status();
+    Ok(status.with_context(|| format!("cannot run `{}`", program.display()))?.success())
+}
+
 /// A command without what the surrounding `cargo` and `rustup`, or the person's
 /// own flags, would add to a build.
 fn clean(program: &Path) -> Command {

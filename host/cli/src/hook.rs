@@ -84,9 +84,10 @@ fn answer(agent: Agent, common: &Common, environment: &Environment) -> anyhow::R
     let call = match request.event {
         HookEvent::Other(_) => return Ok(agent.no_objection()),
         HookEvent::TurnEnd => {
-            // The turn is over; what its plugins do with that changes nothing for the agent.
-            let host = open::open(open::options(common, environment, Some(&request.cwd))?)?;
-            open::block_on(host.session(request.session_id).turn().end())?;
+            // The turn is over. A refusal here would only keep the agent from stopping.
+            if let Err(error) = end_turn(common, environment, &request.cwd, request.session_id) {
+                tracing::error!("the plugins were not told that the turn has ended: {error:#}");
+            }
             return Ok(agent.no_objection());
         }
         HookEvent::PreToolUse(call) => call,
@@ -97,4 +98,12 @@ fn answer(agent: Agent, common: &Common, environment: &Environment) -> anyhow::R
         anyhow::Ok(host.session(request.session_id).turn().judge(*call).await)
     })??;
     Ok(agent.answer(&judgement.to_wire()))
+}
+
+fn end_turn(common: &Common, environment: &Environment, cwd: &str, session: String) -> anyhow::Result<()> {
+    let options = open::options(common, environment, Some(cwd))?;
+    open::block_on(async {
+        portcullis::Host::open(options).await?.session(session).turn().end().await;
+        Ok(())
+    })?
 }

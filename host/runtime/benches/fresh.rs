@@ -59,7 +59,7 @@ fn main() {
     };
 
     let engine = engine();
-    let nothing = wasmtime::component::Component::new(&engine, NOTHING).unwrap();
+    let nothing = wasmtime::component::Component::new(&engine, wat::parse_str(NOTHING).unwrap()).unwrap();
     let pre = wasmtime::component::Linker::<()>::new(&engine).instantiate_pre(&nothing).unwrap();
     let index = nothing.get_export_index(None, "f").unwrap();
     let bare = || {
@@ -70,7 +70,7 @@ fn main() {
         assert!(f.call(&mut store, (INPUT,)).is_ok());
     };
 
-    let module = Module::new(&engine, WARM).unwrap();
+    let module = Module::new(&engine, wat::parse_str(WARM).unwrap()).unwrap();
     let mut store = wasmtime::Store::new(&engine, ());
     store.set_epoch_deadline(u64::MAX / 2);
     let instance = Instance::new(&mut store, &module, &[]).unwrap();

@@ -41,9 +41,9 @@ pub(crate) fn check(pipeline: &Pipeline) -> Option<Finding> {
     let at = pipeline.commands.iter().position(is_executor)?;
     let (before, from) = pipeline.commands.split_at_checked(at)?;
     let executor = from.first()?;
-    let own = texts(executor).any(|text| destroys(&text));
+    let own = texts(executor).any(destroys);
     // What `echo` prints or `cat` has from a heredoc reaches it through the pipe.
-    let fed = before.iter().find(|command| texts(command).any(|text| destroys(&text)));
+    let fed = before.iter().find(|command| texts(command).any(destroys));
     match (own, fed) {
         (true, _) => Some(Finding::new(Category::Sql, &executor.source)),
         (false, Some(feeder)) => {
@@ -68,7 +68,7 @@ pub(crate) fn queries(call: &Call<'_>) -> Option<Finding> {
 
 /// Every text of a command that may hold SQL: its words, the values of
 /// `--command=…` and `-c…`, and what a heredoc feeds it.
-fn texts(command: &Command) -> impl Iterator<Item = String> + '_ {
+fn texts(command: &Command) -> impl Iterator<Item = &str> {
     let words = command.args().iter().map(Word::text).flat_map(|text| {
         let value = match text.strip_prefix("--") {
             Some(long) => long.split_once('=').map(|(_, value)| value),
@@ -76,87 +76,87 @@ fn texts(command: &Command) -> impl Iterator<Item = String> + '_ {
         };
         [Some(text.trim_matches('"')), value].into_iter().flatten()
     });
-    words.chain(command.stdin.as_deref()).map(str::to_owned)
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
-    /// A bare word, in upper case.
-    Word(String),
-    /// A quoted name.
-    Name,
-    /// A quoted string.
-    Text,
-    /// The end of a statement, or the start of a block.
-    End,
-    Other,
+    words.chain(command.stdin.as_deref())
 }
 
 /// Whether a statement drops a table, a schema or a database, or truncates a table.
 fn destroys(sql: &str) -> bool {
-    let tokens = tokens(sql);
-    let word = |at: usize| match tokens.get(at) {
-        Some(Token::Word(word)) => word.as_str(),
-        _ => "",
-    };
-    (0..tokens.len()).any(|at| match word(at) {
-        "DROP" => {
-            let modified =
-                matches!(word(at + 1), "TEMPORARY" | "FOREIGN" | "EXTERNAL" | "DYNAMIC" | "SHARED");
-            let what = word(at + 1 + usize::from(modified));
-            matches!(what, "TABLE" | "TABLES" | "SCHEMA" | "DATABASE" | "KEYSPACE" | "OWNED")
+    // The two tokens before the current one; a text begins as a statement does.
+    let (mut second, mut first) = (Token::End, Token::End);
+    for token in (Tokens { rest: sql }) {
+        let dropped = token.is(&["TABLE", "TABLES", "SCHEMA", "DATABASE", "KEYSPACE", "OWNED"]);
+        let modified = first.is(&["TEMPORARY", "FOREIGN", "EXTERNAL", "DYNAMIC", "SHARED"]);
+        if dropped && (first.is(&["DROP"]) || (modified && second.is(&["DROP"]))) {
+            return true;
         }
-        // Elsewhere it is a function or a name.
-        "TRUNCATE" => {
-            let begins = at.checked_sub(1).is_none_or(|before| {
-                tokens.get(before) == Some(&Token::End)
-                    || matches!(word(before), "BEGIN" | "THEN" | "ELSE" | "DO")
-            });
-            let named = matches!(tokens.get(at + 1), Some(Token::Word(_) | Token::Name));
-            word(at + 1) == "TABLE" || (begins && named)
+        // Elsewhere `TRUNCATE` is a function or a name.
+        let begins = second == Token::End || second.is(&["BEGIN", "THEN", "ELSE", "DO"]);
+        let named = matches!(token, Token::Word(_) | Token::Name);
+        if first.is(&["TRUNCATE"]) && (token.is(&["TABLE"]) || (begins && named)) {
+            return true;
         }
-        _ => false,
-    })
+        (second, first) = (first, token);
+    }
+    false
 }
 
-/// The words of a text, without its comments. A `$$` block is a program and is
-/// read as one; so is MySQL's `/*! … */`, which is a comment that runs.
-fn tokens(sql: &str) -> Vec<Token> {
-    let mut tokens = Vec::new();
-    let mut rest = sql;
-    while let Some(first) = rest.chars().next() {
-        let after = rest.get(first.len_utf8()..).unwrap_or_default();
-        rest = match first {
-            '-' if after.starts_with('-') => behind(after, "\n"),
-            '#' => behind(after, "\n"),
-            '/' if after.starts_with("*!") => after.get(2..).unwrap_or_default().trim_start_matches(is_digit),
-            '/' if after.starts_with('*') => behind(after.get(1..).unwrap_or_default(), "*/"),
-            '\'' => {
-                tokens.push(Token::Text);
-                behind(after, "'")
-            }
-            '"' | '`' => {
-                tokens.push(Token::Name);
-                behind(after, if first == '"' { "\"" } else { "`" })
-            }
-            ';' | '$' | '\\' => {
-                tokens.push(Token::End);
-                after
-            }
-            _ if is_word(first) => {
-                let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-                let (word, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
-                tokens.push(Token::Word(word.to_ascii_uppercase()));
-                behind
-            }
-            _ if first.is_whitespace() => after,
-            _ => {
-                tokens.push(Token::Other);
-                after
-            }
-        };
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token<'a> {
+    /// A bare word.
+    Word(&'a str),
+    /// A quoted name.
+    Name,
+    /// The end of a statement, or the start of a block.
+    End,
+    /// A string, a number's sign, a bracket.
+    Other,
+}
+
+impl Token<'_> {
+    fn is(self, words: &[&str]) -> bool {
+        matches!(self, Token::Word(text) if words.iter().any(|word| word.eq_ignore_ascii_case(text)))
     }
-    tokens
+}
+
+/// The tokens of a text, without its comments. A `$$` block is a program and is
+/// read as one; so is MySQL's `/*! … */`, which is a comment that runs.
+struct Tokens<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        loop {
+            let text = self.rest;
+            let first = text.chars().next()?;
+            let after = text.get(first.len_utf8()..).unwrap_or_default();
+            let (token, rest) = match first {
+                '-' if after.starts_with('-') => (None, behind(after, "\n")),
+                '#' => (None, behind(after, "\n")),
+                '/' if after.starts_with("*!") => {
+                    (None, after.get(2..).unwrap_or_default().trim_start_matches(is_digit))
+                }
+                '/' if after.starts_with('*') => (None, behind(after.get(1..).unwrap_or_default(), "*/")),
+                '\'' => (Some(Token::Other), behind(after, "'")),
+                '"' => (Some(Token::Name), behind(after, "\"")),
+                '`' => (Some(Token::Name), behind(after, "`")),
+                ';' | '$' | '\\' => (Some(Token::End), after),
+                _ if is_word(first) => {
+                    let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
+                    let (word, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+                    (Some(Token::Word(word)), rest)
+                }
+                _ if first.is_whitespace() => (None, after),
+                _ => (Some(Token::Other), after),
+            };
+            self.rest = rest;
+            if token.is_some() {
+                return token;
+            }
+        }
+    }
 }
 
 fn behind<'a>(text: &'a str, end: &str) -> &'a str {

@@ -13,6 +13,11 @@
 //! Every call gets a fresh instance: what must outlive a call goes into
 //! [`store`]. Tests run natively and need no host, see [`testing`].
 
+/// The guide's own code, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/writing-a-guard.md")]
+mod guide {}
+
 mod call;
 mod command;
 mod effect;

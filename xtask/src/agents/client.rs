@@ -131,10 +131,14 @@ impl Scene<'_> {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// The hook as a shell command.
+    /// The hook as a shell command that turns a hook which ends in any way but
+    /// its own two into a block: agents take most of those for "go on".
     fn hook(&self, dialect: &str) -> Option<String> {
         let file = self.hook?.display().to_string().replace('\'', r"'\''");
-        Some(format!("'{file}' hook --agent {dialect}"))
+        Some(format!(
+            "'{file}' hook --agent {dialect}; r=$?; case $r in 0|2) exit $r;; esac; \
+             echo \"Blocked: portcullis ended with $r.\" >&2; exit 2"
+        ))
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use super::shim;
 use crate::process;
 
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -48,8 +49,8 @@ impl Toolchain {
         match available.into_iter().find(|toolchain| toolchain.version == version) {
             Some(toolchain) => Ok(toolchain),
             None => bail!(
-                "cannot compare: the committed components were built with `{version}`, and here {}\n{REMEDY}\n\
-                 or build them anew with `cargo xtask plugins` and commit the result",
+                "cannot compare: the committed components were built with `{version}`, and here {}\n\
+                 hint: install that version, or build them anew with `cargo xtask plugins` and commit the result",
                 match found.as_slice() {
                     [] => "nothing compiles for WebAssembly".to_owned(),
                     versions => format!("there is only `{}`", versions.join("`, `")),
@@ -104,6 +105,8 @@ impl Toolchain {
         let mut environment = base;
         environment.push(("CARGO_TARGET_DIR".to_owned(), target.as_os_str().to_owned()));
         environment.push(("CARGO_ENCODED_RUSTFLAGS".to_owned(), self.flags(root)?));
+        environment.push(("RUSTC_WRAPPER".to_owned(), std::env::current_exe()?.into_os_string()));
+        environment.push((shim::VARIABLE.to_owned(), root.as_os_str().to_owned()));
         let mut args = vec!["build", "--release", "--locked", "--quiet", "--target", TARGET];
         if let Some(linker) = self.from_source {
             args.push("-Zbuild-std=std,panic_abort");
@@ -139,7 +142,7 @@ impl Toolchain {
     /// What no component may hold.
     pub(super) fn machine_paths(&self, root: &Path) -> Vec<String> {
         let mut paths: Vec<String> =
-            ["/home/", "/root/", "/Users/", "index.crates.io"].map(str::to_owned).into();
+            ["/home/", "/root/", "/Users/", "registry/src/"].map(str::to_owned).into();
         paths.push(root.to_string_lossy().into_owned());
         paths.push(self.sysroot.join("lib/rustlib").to_string_lossy().into_owned());
         paths.extend(cargo_home().ok().map(|home| home.to_string_lossy().into_owned()));
