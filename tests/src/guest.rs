@@ -207,7 +207,7 @@ fn resolve(packages: &[String], text: &str) -> Result<(Resolve, WorldId), String
     let mut resolve = Resolve::default();
     let shown = |e: &dyn std::fmt::Display| format!("{e:#}");
     resolve.push_path(wit()).map_err(|e| shown(&e))?;
-    let wasi = [IO_WIT, CLOCKS_WIT, SOCKETS_WIT].into_iter();
+    let wasi = [IO_WIT, CLI_WIT, CLOCKS_WIT, SOCKETS_WIT].into_iter();
     for (at, package) in wasi.chain(packages.iter().map(String::as_str)).enumerate() {
         resolve.push_str(format!("{at}.wit"), package).map_err(|e| shown(&e))?;
     }
@@ -217,12 +217,12 @@ fn resolve(packages: &[String], text: &str) -> Result<(Resolve, WorldId), String
 }
 
 fn encode(mut module: Vec<u8>, resolve: &Resolve, world: WorldId) -> Result<Vec<u8>, String> {
-    embed_component_metadata(&mut module, resolve, world, StringEncoding::UTF8, false)
+    embed_component_metadata(&mut module, resolve, world, StringEncoding::UTF8)
         .map_err(|e| e.to_string())?;
     ComponentEncoder::default()
         .validate(true)
         .module(&module)
-        .and_then(|encoder| encoder.encode())
+        .and_then(|mut encoder| encoder.encode())
         .map_err(|e| format!("{e:#}"))
 }
 
@@ -241,7 +241,18 @@ interface guard {
 
 /// As much of WASI as the guests need, in our own words.
 const IO_WIT: &str = "package wasi:io@0.2.0;
-interface poll { resource pollable { block: func(); } }";
+interface poll { resource pollable { block: func(); } }
+interface error { resource error; }
+interface streams {
+  use error.{error};
+  variant stream-error { last-operation-failed(error), closed }
+  resource output-stream { blocking-write-and-flush: func(contents: list<u8>) -> result<_, stream-error>; }
+}";
+const CLI_WIT: &str = "package wasi:cli@0.2.0;
+interface stdout {
+  use wasi:io/streams@0.2.0.{output-stream};
+  get-stdout: func() -> output-stream;
+}";
 const CLOCKS_WIT: &str = "package wasi:clocks@0.2.0;
 interface monotonic-clock {
   use wasi:io/poll@0.2.0.{pollable};

@@ -170,6 +170,7 @@ impl Plugin {
             functions.push_str(&format!(
                 r#"(func (export "portcullis:guard/guard@0.1.0#before-tool-call") (param $call i32) (result i32)
     (local $until i64)
+    (local $stream i32)
     {body}
     (call $drop (local.get $call))
     (i32.const {fine}))

@@ -158,7 +158,7 @@ fn an_interface_that_is_ours_by_name_alone_is_refused() {
     let abi = wit_parser::ManglingAndAbi::Legacy(wit_parser::LiftLowerAbi::Sync);
     let mut module = wit_component::dummy_module(&resolve, world, abi);
     let utf8 = wit_component::StringEncoding::UTF8;
-    wit_component::embed_component_metadata(&mut module, &resolve, world, utf8, false).unwrap();
+    wit_component::embed_component_metadata(&mut module, &resolve, world, utf8).unwrap();
     let bytes = wit_component::ComponentEncoder::default().module(&module).unwrap().encode().unwrap();
     let component = runtime.load(&bytes).unwrap();
     // A stale record is refused, and never read as something else.

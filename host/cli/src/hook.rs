@@ -10,7 +10,7 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::open;
 use crate::printer::Printer;
-use crate::process::{self, Ended};
+use crate::process::{self, Ended, Shield};
 
 /// The most bytes of a payload that are read. One that is longer is refused.
 const PAYLOAD_MAX: u64 = 16 << 20;
@@ -21,6 +21,7 @@ pub(crate) fn run(
     environment: &Environment,
     printer: &Printer,
 ) -> anyhow::Result<Exit> {
+    let shield = Shield::raise();
     let agent: Agent = match verb.agent.parse() {
         Ok(agent) => agent,
         Err(error) => {
@@ -33,7 +34,7 @@ pub(crate) fn run(
     };
     let (common, environment) = (common.clone(), environment.clone());
     let ended =
-        process::within(Duration::from_secs(verb.timeout), move || answer(agent, &common, &environment));
+        process::within(Duration::from_secs(verb.timeout), move || answer(agent, &common, &environment, &shield));
     let failed = |what: &str| failure(agent, what);
     let answer = match ended {
         Ended::Answered(Ok(answer)) => answer,
@@ -77,10 +78,18 @@ pub(crate) fn fail(agent: Option<Agent>, what: &str, printer: &Printer) -> Exit 
 
 const WAY_OUT: &str = "This is a fault and not a decision. Ask the user to run `portcullis plugin list`.";
 
-fn answer(agent: Agent, common: &Common, environment: &Environment) -> anyhow::Result<HookAnswer> {
+fn answer(
+    agent: Agent,
+    common: &Common,
+    environment: &Environment,
+    shield: &Shield,
+) -> anyhow::Result<HookAnswer> {
     let mut payload = Vec::new();
     std::io::stdin().take(PAYLOAD_MAX + 1).read_to_end(&mut payload)?;
     let request = agent.read(&payload)?;
+    if !matches!(request.event, HookEvent::PreToolUse(_)) {
+        shield.lower();
+    }
     let call = match request.event {
         HookEvent::Other(_) => return Ok(agent.no_objection()),
         HookEvent::TurnEnd => {

@@ -32,6 +32,8 @@ pub(crate) fn options(
         options.plugin_dir = options.plugin_dir.or_else(|| environment.plugins.clone());
         let work = cwd.map(PathBuf::from).filter(|cwd| cwd.is_absolute());
         let work = work.or_else(|| workspace(common, environment));
+        // The directories above `a/..` are not those above `a`.
+        let work = work.map(|work| std::fs::canonicalize(&work).unwrap_or(work));
         options.project_plugin_dir = work.and_then(|work| project_plugins(&work));
     }
     if let (Some(cache), Some(state)) = (&environment.cache, &environment.state) {

@@ -108,7 +108,7 @@ async fn decide(
         by: RefusedBy { kind: RefuserKind::Input, name: tool.clone() },
         code: malformed.code.to_owned(),
         fault: Some(FaultKind::BadInput),
-        reason: malformed.reason,
+        reason: format!("Blocked, because {}.", malformed.reason),
     })?;
     let brought = bench.now.tool(&resolved.tool);
     let vouched = resolved.known || brought.is_some() || bench.known_tools.contains(&tool);
