@@ -11,7 +11,7 @@
     reason = "a benchmark prints, and ends when anything is wrong"
 )]
 
-#[path = "../../../tests/benches/measure.rs"]
+#[path = "../../../tests/benches/measure/mod.rs"]
 mod measure;
 
 use std::sync::Arc;
