@@ -2,7 +2,7 @@
 //! names the guard, what happened and the way out.
 
 use portcullis_model::fault::{Fault, FaultKind};
-use portcullis_model::judgement::{RefusedBy, Refusal, RefuserKind};
+use portcullis_model::judgement::{Refusal, RefusedBy, RefuserKind};
 use portcullis_runtime::GuardRefusal;
 
 use crate::plugin::{Plugin, Standing};

@@ -89,7 +89,8 @@ impl Maker {
         let mut grant = own.grant.clone();
         grant.clock |= given.clock;
         grant.terminal |= given.terminal;
-        let env = grant.env.iter().filter_map(|name| Some((name.clone(), self.env.get(name)?.clone()))).collect();
+        let env =
+            grant.env.iter().filter_map(|name| Some((name.clone(), self.env.get(name)?.clone()))).collect();
         GuestSetup {
             name: name.to_string(),
             settings: serde_json::Value::Object(own.settings.clone()).to_string(),

@@ -11,7 +11,9 @@ use portcullis_runtime::Digest;
 
 use crate::plugin::load::{Maker, Problem};
 use crate::plugin::source::{self, Fingerprint, Unreadable};
-use crate::plugin::{BUNDLED, Bundled, Origin, Plugin, PluginRow, PluginSet, PluginState, Report, Sources, Standing};
+use crate::plugin::{
+    BUNDLED, Bundled, Origin, Plugin, PluginRow, PluginSet, PluginState, Report, Sources, Standing,
+};
 
 /// A change that is younger than this may be followed by one that the file's
 /// times and size do not show.
@@ -122,7 +124,8 @@ impl Loader {
     async fn bundled(&mut self, config: &Config) -> Vec<Candidate> {
         let mut candidates = Vec::new();
         for bundled in &BUNDLED {
-            let replaced = config.plugin.iter().any(|(name, own)| name.as_str() == bundled.name && own.path.is_some());
+            let replaced =
+                config.plugin.iter().any(|(name, own)| name.as_str() == bundled.name && own.path.is_some());
             if replaced {
                 continue;
             }
@@ -140,7 +143,10 @@ impl Loader {
             if let Some(path) = &own.path {
                 let mut candidate = self.file(Origin::Named(path.clone())).await;
                 if candidate.plugin.as_ref().is_some_and(|plugin| plugin.info.name != *name) {
-                    let reason = format!("`[plugin.{name}] path` names a file whose plugin is called `{}`", candidate.name);
+                    let reason = format!(
+                        "`[plugin.{name}] path` names a file whose plugin is called `{}`",
+                        candidate.name
+                    );
                     candidate.plugin = None;
                     candidate.problem = Some(Problem { code: "load/other-name".to_owned(), reason });
                 }
@@ -217,7 +223,12 @@ impl Loader {
     }
 
     /// Decides who acts, in which order, and whether anything refuses every call.
-    fn resolve(&mut self, config: &Config, candidates: Vec<Candidate>, unreadable: &[Unreadable]) -> PluginSet {
+    fn resolve(
+        &mut self,
+        config: &Config,
+        candidates: Vec<Candidate>,
+        unreadable: &[Unreadable],
+    ) -> PluginSet {
         let mut tally = Tally::default();
         let (chosen, rest) = choose(config, candidates, &mut tally);
         for candidate in chosen {
@@ -237,13 +248,19 @@ impl Loader {
                 what: format!("a plugin directory cannot be listed ({})", gone.error),
                 way_out: "to make the directory readable".to_owned(),
             });
-            tracing::error!("the plugin directory `{}` cannot be listed: {}", gone.directory.display(), gone.error);
+            tracing::error!(
+                "the plugin directory `{}` cannot be listed: {}",
+                gone.directory.display(),
+                gone.error
+            );
         }
         self.require(config, &mut tally);
-        PluginSet::new(tally.active, tally.standing, !config.plugins.required.is_empty(), Report {
-            rows: tally.rows,
-            standing: Vec::new(),
-        })
+        PluginSet::new(
+            tally.active,
+            tally.standing,
+            !config.plugins.required.is_empty(),
+            Report { rows: tally.rows, standing: Vec::new() },
+        )
     }
 
     /// A required plugin that was live acts on; one that never was refuses every call.
@@ -282,7 +299,11 @@ fn nothing(found: Vec<Origin>) -> PluginSet {
 }
 
 fn file_stem(origin: &Origin) -> String {
-    origin.path().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+    origin
+        .path()
+        .and_then(Path::file_stem)
+        .map(|stem| stem.to_string_lossy().into_owned())
+        .unwrap_or_default()
 }
 
 /// True when a bundled plugin acts under `config`.
@@ -294,9 +315,15 @@ fn is_on(config: &Config, bundled: &Bundled) -> bool {
 }
 
 /// The candidates that act, in order, and the rest.
-fn choose(config: &Config, mut candidates: Vec<Candidate>, tally: &mut Tally) -> (Vec<Candidate>, Vec<Candidate>) {
+fn choose(
+    config: &Config,
+    mut candidates: Vec<Candidate>,
+    tally: &mut Tally,
+) -> (Vec<Candidate>, Vec<Candidate>) {
     let Some(list) = &config.plugins.enabled else {
-        let off = |c: &Candidate| c.origin == Origin::Bundled && BUNDLED.iter().any(|b| b.name == c.name && !b.default_on);
+        let off = |c: &Candidate| {
+            c.origin == Origin::Bundled && BUNDLED.iter().any(|b| b.name == c.name && !b.default_on)
+        };
         let (rest, chosen) = candidates.into_iter().partition(off);
         return (chosen, rest);
     };
@@ -357,18 +384,24 @@ impl Tally {
     fn row(&mut self, candidate: &Candidate, state: PluginState) {
         self.rows.push(match &candidate.plugin {
             Some(plugin) => row(&candidate.origin, plugin, state),
-            None => PluginRow { origin: Some(candidate.origin.clone()), state, ..unresolved(&candidate.name) },
+            None => {
+                PluginRow { origin: Some(candidate.origin.clone()), state, ..unresolved(&candidate.name) }
+            }
         });
     }
 }
 
 fn standing(candidate: &Candidate, problem: &Problem) -> Standing {
-    let file = candidate.origin.path().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let file =
+        candidate.origin.path().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name = file.unwrap_or_else(|| candidate.name.clone());
     // The file's name and the reason may hold words that the project chose, so
     // what came with it is described by our own.
     let (what, mut way_out) = if candidate.origin.is_trusted() {
-        (format!("the plugin `{name}` cannot be used ({})", problem.reason), "to replace or remove it".to_owned())
+        (
+            format!("the plugin `{name}` cannot be used ({})", problem.reason),
+            "to replace or remove it".to_owned(),
+        )
     } else {
         let what = format!("a plugin file that came with this project cannot be used ({})", problem.code);
         (what, "to remove it".to_owned())
@@ -377,12 +410,7 @@ fn standing(candidate: &Candidate, problem: &Problem) -> Standing {
         let name = &candidate.name;
         way_out.push_str(&format!("; `[plugin.{name}] failure_mode = \"open\"` would make it advisory"));
     }
-    Standing {
-        what,
-        way_out,
-        code: problem.code.clone(),
-        name,
-    }
+    Standing { what, way_out, code: problem.code.clone(), name }
 }
 
 fn row(origin: &Origin, plugin: &Plugin, state: PluginState) -> PluginRow {

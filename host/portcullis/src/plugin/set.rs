@@ -55,7 +55,8 @@ impl PluginSet {
                 match owner {
                     None => drop(tools.insert(tool.name.clone(), (at, index))),
                     Some(owner) => {
-                        let warning = format!("its tool `{}` is left out: the name belongs to {owner}", tool.name);
+                        let warning =
+                            format!("its tool `{}` is left out: the name belongs to {owner}", tool.name);
                         let name = plugin.info.name.as_str();
                         if let Some(row) = report.rows.iter_mut().find(|row| row.name == name) {
                             row.warnings.push(warning);

@@ -137,7 +137,9 @@ impl Directories {
             }
         });
         let watcher = watcher
-            .inspect_err(|e| tracing::warn!("changes of plugins are seen every {} s only: {e}", TICK.as_secs()))
+            .inspect_err(|e| {
+                tracing::warn!("changes of plugins are seen every {} s only: {e}", TICK.as_secs())
+            })
             .ok();
         Self { watcher, followed: BTreeMap::new() }
     }
@@ -172,7 +174,8 @@ mod tests {
 
     #[test]
     fn our_own_look_at_a_directory_is_no_change() {
-        for kind in [AccessKind::Open(AccessMode::Any), AccessKind::Read, AccessKind::Close(AccessMode::Read)] {
+        for kind in [AccessKind::Open(AccessMode::Any), AccessKind::Read, AccessKind::Close(AccessMode::Read)]
+        {
             assert!(!is_change(&Ok(Event::new(EventKind::Access(kind)))), "{kind:?}");
         }
         for kind in [
