@@ -1,5 +1,13 @@
 //! `portcullis plugin list`, `inspect` and `check`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::indexing_slicing,
+    reason = "a test ends when anything is wrong"
+)]
+
 mod support;
 
 use std::path::Path;
