@@ -37,7 +37,10 @@ fn main() {
     let dir = tempfile::tempdir().unwrap();
     let hook = dir.path().join("hook.sh");
     std::fs::write(&hook, HOOK).unwrap();
-    let long = format!("echo start\n{}rm -rf build\n", "printf '%s\\n' 'some words of a long script' >> log.txt\n".repeat(1900));
+    let long = format!(
+        "echo start\n{}rm -rf build\n",
+        "printf '%s\\n' 'some words of a long script' >> log.txt\n".repeat(1900)
+    );
     let judge = |command: &str, blocks: bool| {
         let judgement = executor.block_on(turn.judge(call(command)));
         assert_eq!(judgement.outcome.is_err(), blocks, "{:?}", judgement.outcome);
@@ -54,7 +57,11 @@ fn main() {
         assert_eq!(child.wait().unwrap().code(), Some(2));
     };
     let mut cases = [
-        Case { name: "judge `rm -rf build`: block", batch: 10, call: Box::new(|| judge("rm -rf build", true)) },
+        Case {
+            name: "judge `rm -rf build`: block",
+            batch: 10,
+            call: Box::new(|| judge("rm -rf build", true)),
+        },
         Case { name: "judge `npm test`: allow", batch: 10, call: Box::new(|| judge("npm test", false)) },
         Case { name: "judge a script of 100 KB: block", batch: 1, call: Box::new(|| judge(&long, true)) },
         Case { name: "spawned /bin/sh hook", batch: 1, call: Box::new(spawn) },

@@ -8,8 +8,10 @@
 )]
 
 mod agents;
+mod codegen;
 mod plugins;
 mod process;
+mod tidy;
 mod wit;
 
 use anyhow::bail;
@@ -17,6 +19,8 @@ use anyhow::bail;
 const HELP: &str = "\
 cargo xtask plugins [--check [--sources]]   build the bundled plugins and the test guests
 cargo xtask wit [--check]                   the lock of the released contract
+cargo xtask codegen                         the pages of docs/reference that are made from code
+cargo xtask tidy                            the rules of the house; a test runs them too
 cargo xtask agents [--only CLIENT]…         real agents against a scripted model, with and without the hook";
 
 fn main() -> anyhow::Result<()> {
@@ -28,6 +32,8 @@ fn main() -> anyhow::Result<()> {
         Some((task, rest)) => match task.as_str() {
             "plugins" => plugins::run(rest),
             "wit" => wit::run(rest),
+            "codegen" => codegen::run(rest),
+            "tidy" => tidy::run(rest),
             "agents" => agents::run(rest.iter().cloned()),
             _ => bail!("no such task: `{task}`\n\n{HELP}"),
         },

@@ -29,9 +29,10 @@ pub struct Command {
     pub reads: Vec<Word>,
     /// Files that its redirections write.
     pub writes: Vec<Word>,
-    /// What a heredoc or here-string feeds it, when known.
-    pub stdin: Option<String>,
-    /// The wrappers that were taken off, outermost first.
+    /// What a heredoc or here-string feeds it.
+    pub stdin: Option<Word>,
+    /// The wrappers that were taken off, outermost first; `f()` for a command in
+    /// the body of the function `f`.
     pub via: Vec<String>,
     /// As it was written.
     pub source: String,

@@ -18,7 +18,8 @@ pub fn read_config(path: &Path) -> Result<Config, ConfigError> {
         Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
     };
     let invalid = |message| ConfigError::Invalid { path: path.to_owned(), message };
-    let config: Config = toml::from_str(&text).map_err(|error| invalid(error.to_string().trim().to_owned()))?;
+    let config: Config =
+        toml::from_str(&text).map_err(|error| invalid(error.to_string().trim().to_owned()))?;
     match relative_path(&config) {
         Some(problem) => Err(invalid(problem)),
         None => Ok(config),

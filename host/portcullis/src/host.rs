@@ -10,7 +10,6 @@ use portcullis_runtime::{Allocation, CacheDir, Compiler, Runtime, RuntimeOptions
 
 use crate::error::HostError;
 use crate::plugin::{Inspection, Loader, Maker, Pass, PluginSet, Report, SmallStore, Sources, Watch};
-use crate::session::Session;
 
 /// How long [`Host::open`] waits for files that are still being written.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -131,12 +130,6 @@ impl Host {
             .transpose()
             .map_err(HostError::Watch)?;
         Ok(Self { inner: Arc::new(Inner { plugins, known_tools, home, watch }) })
-    }
-
-    /// Opens a conversation of an agent.
-    #[must_use]
-    pub fn session(&self, id: impl Into<String>) -> Session {
-        Session::new(self.clone(), id.into())
     }
 
     /// Every plugin that the host knows of, and how it stands.

@@ -4,6 +4,8 @@
 //! [`Turn`] for each of its turns, and asks [`Turn::judge`] before it runs a tool.
 //! The answer is a [`Permit`] or a [`Refusal`](portcullis_model::judgement::Refusal).
 //! Every way in which a guard can fail to answer is a refusal.
+//!
+//! `docs/guides/agent-loop.md` has the whole of a loop, and what to know of it.
 
 pub mod agent;
 mod config;
@@ -24,3 +26,8 @@ pub use portcullis_model as model;
 pub use portcullis_runtime as runtime;
 pub use session::Session;
 pub use turn::{EndReport, Turn};
+
+/// The guide's example, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/agent-loop.md")]
+struct AgentLoop;

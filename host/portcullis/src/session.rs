@@ -1,7 +1,6 @@
 //! One conversation of an agent.
 
 use crate::host::Host;
-use crate::turn::Turn;
 
 /// One conversation of an agent. Sessions of one host do not wait for one another.
 #[derive(Debug, Clone)]
@@ -10,20 +9,22 @@ pub struct Session {
     id: String,
 }
 
-impl Session {
-    pub(crate) const fn new(host: Host, id: String) -> Self {
-        Self { host, id }
+impl Host {
+    /// Opens a conversation of an agent.
+    #[must_use]
+    pub fn session(&self, id: impl Into<String>) -> Session {
+        Session { host: self.clone(), id: id.into() }
     }
+}
 
+impl Session {
     /// Its id.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Begins a turn, which binds the plugins as they are now.
-    #[must_use]
-    pub fn turn(&self) -> Turn {
-        Turn::new(self.host.clone(), self.id.clone())
+    pub(crate) const fn host(&self) -> &Host {
+        &self.host
     }
 }

@@ -11,6 +11,7 @@ use crate::error::RunError;
 use crate::gate::{self, Bench, Judgement, Permit};
 use crate::host::Host;
 use crate::plugin::PluginSet;
+use crate::session::Session;
 
 /// One turn of an agent. It binds the plugins that were active when it began: a
 /// guard that vanishes meanwhile keeps acting, and one that appears acts at once.
@@ -29,12 +30,16 @@ pub struct EndReport {
     pub failed: Vec<(PluginName, Fault)>,
 }
 
-impl Turn {
-    pub(crate) fn new(host: Host, session: String) -> Self {
-        let bound = host.plugins();
-        Self { host, session, bound }
+impl Session {
+    /// Begins a turn, which binds the plugins as they are now.
+    #[must_use]
+    pub fn turn(&self) -> Turn {
+        let host = self.host().clone();
+        Turn { bound: host.plugins(), host, session: self.id().to_owned() }
     }
+}
 
+impl Turn {
     /// Judges a call before it runs. Needs a tokio runtime with its timers on.
     ///
     /// Takes at most 5 s, whatever the guards do. Dropping the future is safe: a

@@ -11,7 +11,7 @@
     reason = "a benchmark prints, and ends when anything is wrong"
 )]
 
-#[path = "../../../tests/benches/measure.rs"]
+#[path = "../../../tests/benches/measure/mod.rs"]
 mod measure;
 
 use std::sync::Arc;
@@ -45,7 +45,8 @@ const WARM: &str = r#"(module (memory (export "memory") 1)
       (br_if $next (i32.lt_u (local.get $at) (local.get $end))))
     (i32.const 0)))"#;
 
-const INPUT: &str = r#"{"command":"cargo test --workspace --no-fail-fast --locked","description":"run every test"}"#;
+const INPUT: &str =
+    r#"{"command":"cargo test --workspace --no-fail-fast --locked","description":"run every test"}"#;
 
 fn main() {
     let executor = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

@@ -238,7 +238,7 @@ fn command(command: &script::Command) -> call::Command {
             .collect(),
         reads: command.reads.iter().map(word).collect(),
         writes: command.writes.iter().map(word).collect(),
-        stdin: command.stdin.clone(),
+        stdin: command.stdin.as_ref().map(word),
         via: command.via.clone(),
         source: command.source.clone(),
     }

@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use wasmtime::component::ResourceTable;
-use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::WasiCtx;
 
 use crate::limiter::Limiter;
 use crate::setup::GuestSetup;
-use crate::wasi;
 
 /// Handles that one call may hold at a time.
 const HANDLES: usize = 10_000;
@@ -20,7 +19,8 @@ pub(crate) struct CallState {
     pub(crate) setup: Arc<GuestSetup>,
     pub(crate) session: String,
     pub(crate) deadline: Instant,
-    wasi: Option<WasiCtx>,
+    /// Made at the first use: most components import no WASI at all.
+    pub(crate) wasi: Option<WasiCtx>,
 }
 
 impl CallState {
@@ -35,13 +35,5 @@ impl CallState {
             deadline,
             wasi: None,
         }
-    }
-}
-
-impl WasiView for CallState {
-    /// Made at the first use: most components import no WASI at all.
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        let setup = &self.setup;
-        WasiCtxView { ctx: self.wasi.get_or_insert_with(|| wasi::context(setup)), table: &mut self.table }
     }
 }

@@ -13,7 +13,7 @@ use wasmtime_wasi::clocks::{HostMonotonicClock, HostWallClock, WasiClocks, WasiC
 use wasmtime_wasi::filesystem::{WasiFilesystem, WasiFilesystemView as _};
 use wasmtime_wasi::p2::bindings::{cli, clocks, filesystem, random};
 use wasmtime_wasi::random::{Deterministic, WasiRandom};
-use wasmtime_wasi::{FsPerms, WasiCtx, WasiView as _};
+use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxView, WasiView};
 use wasmtime_wasi_io::bindings::wasi::io;
 
 use crate::capture::Capture;
@@ -121,6 +121,13 @@ pub(crate) fn context(setup: &GuestSetup) -> WasiCtx {
         }
     }
     builder.build()
+}
+
+impl WasiView for CallState {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        let setup = &self.setup;
+        WasiCtxView { ctx: self.wasi.get_or_insert_with(|| context(setup)), table: &mut self.table }
+    }
 }
 
 fn zeros() -> Deterministic {

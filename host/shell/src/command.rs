@@ -159,7 +159,7 @@ impl Walker<'_> {
                     let mut text = self.field(word, scope).text;
                     text.push_str("\n");
                     if standard_input {
-                        command.stdin = text.as_known().map(str::to_owned);
+                        command.stdin = Some(fed(&text));
                         input = Input::Text(text);
                     }
                 }
@@ -172,7 +172,7 @@ impl Walker<'_> {
                     };
                     let text = self.joined_text(&heredoc.parts, &inner);
                     if standard_input {
-                        command.stdin = text.as_known().map(str::to_owned);
+                        command.stdin = Some(fed(&text));
                         input = Input::Text(text);
                     }
                 }
@@ -296,5 +296,13 @@ impl Walker<'_> {
     /// Whether words are split in a way that is not followed here.
     pub(crate) fn splits_oddly(&self) -> bool {
         self.variables.is_set("IFS")
+    }
+}
+
+/// What a heredoc or a here-string feeds, as a guard sees it.
+fn fed(text: &Text) -> script::Word {
+    match text.as_known() {
+        Some(known) => script::Word::Literal(known.to_owned()),
+        None => script::Word::Computed(text.rendered()),
     }
 }

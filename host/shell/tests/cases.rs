@@ -31,7 +31,10 @@ fn command(command: &Command) -> String {
     pieces.extend(command.words.iter().map(word));
     pieces.extend(command.reads.iter().map(|file| format!("<{}", word(file))));
     pieces.extend(command.writes.iter().map(|file| format!(">{}", word(file))));
-    pieces.extend(command.stdin.iter().map(|stdin| format!("<<{stdin:?}")));
+    pieces.extend(command.stdin.iter().map(|stdin| match stdin {
+        Word::Literal(text) => format!("<<{text:?}"),
+        Word::Computed(source) => format!("<<?{source:?}"),
+    }));
     pieces.join(" ")
 }
 

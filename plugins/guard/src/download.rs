@@ -99,16 +99,10 @@ impl Runner {
                 program.is_some_and(holds_download)
                     || command.args().iter().find(|word| !is_option(word)).is_some_and(substituted)
                     || command.reads.iter().any(holds_download)
-                    || (command.stdin.is_none() && here_string(&command.source).is_some_and(runs_downloader))
-                    || command.stdin.as_deref().is_some_and(runs_downloader)
+                    || command.stdin.as_ref().is_some_and(|fed| runs_downloader(fed.text()))
             }
         }
     }
-}
-
-/// The text behind `<<<`, where the host could not tell it.
-fn here_string(source: &str) -> Option<&str> {
-    source.split_once("<<<").map(|(_, text)| text)
 }
 
 fn is_option(word: &Word) -> bool {

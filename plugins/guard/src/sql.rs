@@ -76,7 +76,7 @@ fn texts(command: &Command) -> impl Iterator<Item = &str> {
         };
         [Some(text.trim_matches('"')), value].into_iter().flatten()
     });
-    words.chain(command.stdin.as_deref())
+    words.chain(command.stdin.as_ref().map(Word::text))
 }
 
 /// Whether a statement drops a table, a schema or a database, or truncates a table.
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn what_is_fed_to_an_executor_counts() {
         let mut psql = command("psql shop");
-        psql.stdin = Some("drop table users".to_owned());
+        psql.stdin = Some(Word::Literal("drop table users".to_owned()));
         assert!(check(&Pipeline::new(vec![psql])).is_some());
         let mut echo = command("echo");
         echo.words.push(Word::Literal("DROP TABLE t".to_owned()));

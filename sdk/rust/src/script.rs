@@ -99,9 +99,10 @@ pub struct Command {
     pub reads: Vec<Word>,
     /// Files that its redirections write.
     pub writes: Vec<Word>,
-    /// What a heredoc or here-string feeds it, when known.
-    pub stdin: Option<String>,
-    /// The wrappers that were taken off, outermost first.
+    /// What a heredoc or here-string feeds it.
+    pub stdin: Option<Word>,
+    /// The wrappers that were taken off, outermost first; `f()` for a command in
+    /// the body of the function `f`.
     pub via: Vec<String>,
     /// As it was written.
     pub source: String,
@@ -149,7 +150,7 @@ impl From<wire::Command> for Command {
             assignments: command.assignments.into_iter().map(Assignment::from).collect(),
             reads: words(command.reads),
             writes: words(command.writes),
-            stdin: command.stdin,
+            stdin: command.stdin.map(Word::from),
             via: command.via,
             source: command.source,
         }

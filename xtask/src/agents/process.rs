@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -43,14 +43,16 @@ impl Group {
     /// Waits for the program's end, and ends it at the deadline. None is a
     /// program that had to be ended.
     pub(crate) fn wait(mut self, limit: Duration) -> Result<Option<ExitStatus>> {
-        let end = Instant::now() + limit;
-        // Seen but not reaped, so that the id stays ours until the group is gone.
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        while waitid(WaitId::Pid(self.pid), look)?.is_none() {
-            if Instant::now() >= end {
-                return Ok(None);
-            }
-            thread::sleep(Duration::from_millis(20));
+        let (pid, (send, receive)) = (self.pid, mpsc::channel());
+        thread::spawn(move || {
+            // Seen but not reaped, so that the id stays ours until the group is gone.
+            let seen = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+            // Nobody waits any more when the deadline has passed.
+            let _ = send.send(seen);
+        });
+        match receive.recv_timeout(limit) {
+            Ok(seen) => drop(seen?),
+            Err(_) => return Ok(None),
         }
         let _ = kill_process_group(self.pid, Signal::KILL);
         Ok(Some(self.child.wait()?))

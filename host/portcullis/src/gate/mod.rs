@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use portcullis_model::call::ToolCall;
 use portcullis_model::fault::{Fault, FaultKind};
-use portcullis_model::judgement::{JudgementWire, RefusedBy, Refusal, RefuserKind, Verdict};
+use portcullis_model::judgement::{JudgementWire, Refusal, RefusedBy, RefuserKind, Verdict};
 use portcullis_model::limits::JUDGEMENT_TIME;
 
 pub(crate) use call::JudgedCall;
@@ -93,7 +93,12 @@ pub(crate) async fn judge(bench: Bench<'_>, session: &str, call: ToolCall) -> Ju
     Judgement { id, outcome, took: start.elapsed() }
 }
 
-async fn decide(bench: &Bench<'_>, session: &str, call: ToolCall, deadline: Instant) -> Result<Permit, Refusal> {
+async fn decide(
+    bench: &Bench<'_>,
+    session: &str,
+    call: ToolCall,
+    deadline: Instant,
+) -> Result<Permit, Refusal> {
     let tool = call.tool.clone();
     let resolved = match bench.home {
         Some(home) => tool::resolve_with_home(&call, home),

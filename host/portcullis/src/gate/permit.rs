@@ -60,7 +60,10 @@ impl Permit {
 
 impl fmt::Debug for Permit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Permit").field("tool", &self.tool()).field("auto_approved", &self.auto_approved).finish()
+        f.debug_struct("Permit")
+            .field("tool", &self.tool())
+            .field("auto_approved", &self.auto_approved)
+            .finish()
     }
 }
 

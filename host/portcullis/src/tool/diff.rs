@@ -6,7 +6,20 @@
 
 use portcullis_model::call::EffectKind;
 
-use super::patch::Change;
+/// One file that a patch changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    /// `Write` or `Delete`.
+    pub(super) kind: EffectKind,
+    /// The path as the patch has it.
+    pub(super) path: String,
+}
+
+impl Change {
+    pub(super) fn new(kind: EffectKind, path: impl Into<String>) -> Self {
+        Self { kind, path: path.into() }
+    }
+}
 
 /// Every file that `text` changes. A `strict` reading takes only headers that
 /// cannot be anything else.

@@ -9,7 +9,7 @@ use portcullis_model::input::strict_value;
 use serde_json::{Map, Value};
 
 use super::Malformed;
-use super::name::shown;
+use super::text::shown;
 
 /// What a field's value means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

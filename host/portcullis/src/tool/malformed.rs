@@ -1,7 +1,7 @@
 //! Calls that cannot be understood.
 
-use super::name::shown;
 use super::path::PathError;
+use super::text::shown;
 
 /// Why a call cannot be understood. Such a call must not run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

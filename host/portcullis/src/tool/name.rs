@@ -1,6 +1,7 @@
 //! Tool names: which are known, and which only look as if they were.
 
 use super::table::{TOOLS, Tool};
+use super::text::shown;
 use super::{Malformed, mcp};
 
 /// The longest name of a tool, in bytes.
@@ -64,24 +65,6 @@ fn known(name: &str) -> Option<&'static Tool> {
 
 fn refused(name: &str, what: &str) -> Malformed {
     Malformed::new("input/tool-name", format!("the tool name `{}` {what}", shown(name)))
-}
-
-/// `text` for a message: short, and with everything that is not ASCII escaped,
-/// so that look-alikes can be told apart.
-pub(super) fn shown(text: &str) -> String {
-    const SHOWN: usize = 80;
-    let mut shown = String::new();
-    for c in text.chars().take(SHOWN) {
-        if c == ' ' || c.is_ascii_graphic() {
-            shown.push(c);
-        } else {
-            shown.extend(c.escape_unicode());
-        }
-    }
-    if text.chars().nth(SHOWN).is_some() {
-        shown.push('…');
-    }
-    shown
 }
 
 /// Characters that take no room, or that turn the direction of what follows.

@@ -6,22 +6,7 @@
 
 use portcullis_model::call::EffectKind;
 
-use super::diff;
-
-/// One file that a patch changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Change {
-    /// `Write` or `Delete`.
-    pub(super) kind: EffectKind,
-    /// The path as the patch has it.
-    pub(super) path: String,
-}
-
-impl Change {
-    pub(super) fn new(kind: EffectKind, path: impl Into<String>) -> Self {
-        Self { kind, path: path.into() }
-    }
-}
+use super::diff::{self, Change};
 
 /// Every file that `text` changes, in source order.
 pub(super) fn changes(text: &str) -> Vec<Change> {

@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn posix_paths_are_joined_and_folded() {
         assert_eq!(join("/home/dev/app", "src/./a.rs"), "/home/dev/app/src/a.rs");
-        assert_eq!(join("/home/dev/app/", "../../x//y/"), "/home/x/y");
+        assert_eq!(join("/home/dev/app/", "../../dev/x//y/"), "/home/dev/x/y");
         assert_eq!(join("/a", "../../../../etc/passwd"), "/etc/passwd");
         assert_eq!(join("/a", "/etc/./passwd"), "/etc/passwd");
         assert_eq!(join("/a", "..."), "/a/...");

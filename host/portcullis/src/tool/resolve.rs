@@ -8,11 +8,12 @@ use serde_json::{Map, Value};
 
 use super::field::{self, Role};
 use super::malformed::{Malformed, bad_path, no_command, no_path, no_url};
-use super::name::{self, Named, shown};
+use super::name::{self, Named};
 use super::path::{Directory, file_uri};
 use super::script::{self, Run};
 use super::table::{Language, Rule};
-use super::{Resolved, mcp, patch, text};
+use super::text::{self, shown};
+use super::{Resolved, mcp, patch};
 
 /// Batches within batches.
 const DEPTH_MAX: usize = 4;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Malformed;
 use super::field::{self, COMMAND};
-use super::name;
+use super::text;
 
 /// One thing that a shell tool is told to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl Walk<'_> {
             let reason = format!(
                 "the tool `{}` has `{}` and more than one command for them: give one command",
                 self.tool,
-                name::shown(field),
+                text::shown(field),
             );
             return Err(Malformed::new(COMMAND.code, reason));
         }

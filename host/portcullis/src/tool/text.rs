@@ -1,5 +1,23 @@
 //! Small readings of texts that stand in the arguments.
 
+/// `text` for a message: short, and with everything that is not ASCII escaped,
+/// so that look-alikes can be told apart.
+pub(super) fn shown(text: &str) -> String {
+    const SHOWN: usize = 80;
+    let mut shown = String::new();
+    for c in text.chars().take(SHOWN) {
+        if c == ' ' || c.is_ascii_graphic() {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_unicode());
+        }
+    }
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
 /// A directory that begins with `~`, below `home`.
 pub(super) fn below_home(text: &str, home: &str) -> Option<String> {
     let rest = text.trim().strip_prefix('~')?;
