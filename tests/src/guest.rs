@@ -217,8 +217,7 @@ fn resolve(packages: &[String], text: &str) -> Result<(Resolve, WorldId), String
 }
 
 fn encode(mut module: Vec<u8>, resolve: &Resolve, world: WorldId) -> Result<Vec<u8>, String> {
-    embed_component_metadata(&mut module, resolve, world, StringEncoding::UTF8)
-        .map_err(|e| e.to_string())?;
+    embed_component_metadata(&mut module, resolve, world, StringEncoding::UTF8).map_err(|e| e.to_string())?;
     ComponentEncoder::default()
         .validate(true)
         .module(&module)

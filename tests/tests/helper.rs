@@ -1,6 +1,13 @@
 //! The compile helper can go wrong in any way, and the result is a fault that
 //! names it.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::indexing_slicing,
+    reason = "a test ends when anything is wrong"
+)]
 #![cfg(unix)]
 
 mod place;

@@ -33,8 +33,9 @@ pub(crate) fn run(
         }
     };
     let (common, environment) = (common.clone(), environment.clone());
-    let ended =
-        process::within(Duration::from_secs(verb.timeout), move || answer(agent, &common, &environment, &shield));
+    let ended = process::within(Duration::from_secs(verb.timeout), move || {
+        answer(agent, &common, &environment, &shield)
+    });
     let failed = |what: &str| failure(agent, what);
     let answer = match ended {
         Ended::Answered(Ok(answer)) => answer,

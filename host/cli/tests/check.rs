@@ -1,5 +1,13 @@
 //! `portcullis check`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::indexing_slicing,
+    reason = "a test ends when anything is wrong"
+)]
+
 mod support;
 
 use portcullis_tests::plugin::Plugin;
@@ -112,7 +120,9 @@ fn nothing_on_standard_input_is_wrong_input() {
 fn bytes_that_editors_and_shells_add_are_taken_off() {
     let user = User::new();
     let pretty = RM.replace(',', ",\r\n");
-    for text in [format!("\u{feff}{RM}"), format!("{RM}\r\n"), format!("\u{feff}{pretty}\r\n"), format!("  {RM}  ")] {
+    for text in
+        [format!("\u{feff}{RM}"), format!("{RM}\r\n"), format!("\u{feff}{pretty}\r\n"), format!("  {RM}  ")]
+    {
         let seen = user.run(&["check", "--isolated"], &text);
         assert_eq!(seen.code, Some(2), "{text:?}: {seen}");
         assert_eq!(seen.stdout.lines().map(verdict).collect::<Vec<_>>(), ["block"], "{text:?}: {seen}");
@@ -127,7 +137,11 @@ fn bytes_that_are_no_text_are_blocked_and_the_next_line_is_read() {
     for bad in [b"\xff\xfe\xfa".to_vec(), utf16, nul.into_bytes(), b"\0".to_vec()] {
         let seen = user.run(&["check", "--isolated"], [bad.as_slice(), b"\n", NPM.as_bytes()].concat());
         assert_eq!(seen.code, Some(2), "{seen}");
-        assert_eq!(seen.stdout.lines().map(verdict).collect::<Vec<_>>(), ["block bad-input", "allow"], "{seen}");
+        assert_eq!(
+            seen.stdout.lines().map(verdict).collect::<Vec<_>>(),
+            ["block bad-input", "allow"],
+            "{seen}"
+        );
     }
 }
 
@@ -140,7 +154,11 @@ fn a_line_that_is_too_long_is_blocked_and_the_next_line_is_read() {
         let line = format!("{}\n{NPM}\n", "x".repeat(length));
         let seen = user.run(&["check", "--isolated"], line);
         assert_eq!(seen.code, Some(2));
-        assert_eq!(seen.stdout.lines().map(verdict).collect::<Vec<_>>(), ["block too-big", "allow"], "{length}");
+        assert_eq!(
+            seen.stdout.lines().map(verdict).collect::<Vec<_>>(),
+            ["block too-big", "allow"],
+            "{length}"
+        );
     }
     let input = RM.replace("build", &"x".repeat(8 << 20));
     let seen = user.run(&["check", "--isolated"], format!("{input}\n{NPM}\n"));
@@ -194,7 +212,8 @@ fn a_configuration_that_is_named_and_not_there_refuses() {
 #[test]
 fn a_plugin_on_the_command_line_stands_behind_the_others() {
     let user = User::new();
-    let file = user.write("strict.wasm", Plugin::new("strict").refuses("all", "it refuses all").build().unwrap());
+    let file =
+        user.write("strict.wasm", Plugin::new("strict").refuses("all", "it refuses all").build().unwrap());
     let file = file.to_str().unwrap();
     seen!(user.run(&["check", "--plugin", file], format!("{NPM}\n{RM}")), @r#"
     exit 2

@@ -1,5 +1,13 @@
 //! `portcullis hook`: whatever happens, an answer in the agent's dialect.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::indexing_slicing,
+    reason = "a test ends when anything is wrong"
+)]
+
 mod support;
 
 use portcullis_tests::plugin::Plugin;
@@ -18,7 +26,9 @@ fn refuses(agent: &str, seen: &Seen) -> bool {
     let json = || serde_json::from_str::<Value>(&seen.stdout).unwrap_or_default();
     match agent {
         // Any other code is an error of the hook's, and the call runs.
-        "claude" | "codex" => seen.code == Some(2) && !seen.stderr.trim().is_empty() && seen.stdout.is_empty(),
+        "claude" | "codex" => {
+            seen.code == Some(2) && !seen.stderr.trim().is_empty() && seen.stdout.is_empty()
+        }
         "gemini" => seen.code == Some(0) && json()["decision"] == "deny" && json()["reason"].is_string(),
         _ => seen.code == Some(0) && json()["block"] == true && json()["reason"].is_string(),
     }
@@ -124,7 +134,11 @@ fn the_end_of_a_turn_rings_the_bell_that_is_on_and_changes_nothing() {
         assert!(passes(agent, &hook(&user, agent, &payload)));
         user.config("[plugins]\nenabled = [\"guard\", \"bell\"]");
         let seen = hook(&user, agent, &payload);
-        assert_eq!((seen.code, seen.stdout.as_str(), seen.stderr.as_str()), (Some(0), "", "\u{7}"), "{agent}");
+        assert_eq!(
+            (seen.code, seen.stdout.as_str(), seen.stderr.as_str()),
+            (Some(0), "", "\u{7}"),
+            "{agent}"
+        );
         user.config("");
     }
 }
@@ -275,7 +289,8 @@ fn nothing_but_the_answer_is_ever_on_standard_output() {
         // What it printed is told to the person who asks, under its name.
         assert!(seen.stderr.contains("chatterer-99"), "{seen}");
         let seen = user.run(&["-vv", "hook", "--agent", agent], first_call(agent));
-        let quiet = Seen { stderr: if seen.stdout.is_empty() { "x".to_owned() } else { String::new() }, ..seen };
+        let quiet =
+            Seen { stderr: if seen.stdout.is_empty() { "x".to_owned() } else { String::new() }, ..seen };
         assert!(refuses(agent, &quiet), "{quiet}");
     }
 }

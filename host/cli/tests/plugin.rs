@@ -1,5 +1,13 @@
 //! `portcullis plugin list`, `inspect` and `check`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::indexing_slicing,
+    reason = "a test ends when anything is wrong"
+)]
+
 mod support;
 
 use std::path::Path;
@@ -17,7 +25,8 @@ fn cases(plugin: &str) -> String {
 
 /// Where a plugin of ours lies as a file.
 fn dist(plugin: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist").join(format!("{plugin}.wasm"));
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist").join(format!("{plugin}.wasm"));
     path.canonicalize().unwrap().to_string_lossy().into_owned()
 }
 
@@ -92,7 +101,8 @@ fn the_list_is_json_when_a_program_asks() {
     let seen = User::new().run(&["plugin", "list", "--json"], "");
     assert_eq!((seen.code, seen.stderr.as_str()), (Some(0), ""));
     let list: Value = serde_json::from_str(&seen.stdout).unwrap();
-    let names: Vec<_> = list["plugins"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    let names: Vec<_> =
+        list["plugins"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["guard", "time", "bell", "no-secrets"]);
     assert_eq!(list["plugins"][0]["state"], "active");
     assert_eq!(list["plugins"][1]["tools"], serde_json::json!(["current_time"]));
@@ -130,7 +140,8 @@ fn a_plugin_is_inspected_by_name_and_by_file() {
     let by_name: Value =
         serde_json::from_str(&user.run(&["plugin", "inspect", "no-secrets", "--json"], "").stdout).unwrap();
     let by_file: Value =
-        serde_json::from_str(&user.run(&["plugin", "inspect", &dist("no-secrets"), "--json"], "").stdout).unwrap();
+        serde_json::from_str(&user.run(&["plugin", "inspect", &dist("no-secrets"), "--json"], "").stdout)
+            .unwrap();
     for key in ["name", "digest", "kinds", "description", "appendix", "imports", "limits", "grant"] {
         assert_eq!(by_name[key], by_file[key], "{key}");
     }
@@ -158,7 +169,10 @@ fn the_bundled_plugins_pass_their_cases_embedded_and_as_files() {
         for what in [plugin.to_owned(), dist(plugin)] {
             let seen = user.run(&["plugin", "check", &what, "--cases", &cases(plugin)], "");
             assert_eq!(seen.code, Some(0), "{seen}");
-            assert!(seen.stdout.starts_with(&format!("{plugin}: ")) && seen.stdout.ends_with(", 0 failed\n"), "{seen}");
+            assert!(
+                seen.stdout.starts_with(&format!("{plugin}: ")) && seen.stdout.ends_with(", 0 failed\n"),
+                "{seen}"
+            );
             assert!(!seen.stdout.contains(": 0 passed"), "{seen}");
         }
     }
@@ -198,14 +212,20 @@ fn a_case_that_fails_is_named_and_the_exit_code_says_no() {
     "#);
     let seen = user.run(&["plugin", "check", "guard", "--json", "--cases", "cases.toml"], "");
     let report: Value = serde_json::from_str(&seen.stdout).unwrap();
-    assert_eq!((seen.code, report["cases"].as_u64(), report["failed"].as_array().unwrap().len()), (Some(1), Some(3), 2));
+    assert_eq!(
+        (seen.code, report["cases"].as_u64(), report["failed"].as_array().unwrap().len()),
+        (Some(1), Some(3), 2)
+    );
 }
 
 #[test]
 fn a_guard_that_fails_does_not_pass_for_one_that_refuses() {
     let user = User::new();
     let file = user.write("trap.wasm", Plugin::new("trap").allows("unreachable").build().unwrap());
-    user.write("work/cases.toml", "[[case]]\nname = \"no\"\ntool = \"Bash\"\ninput = { command = \"ls\" }\nexpect = \"block\"");
+    user.write(
+        "work/cases.toml",
+        "[[case]]\nname = \"no\"\ntool = \"Bash\"\ninput = { command = \"ls\" }\nexpect = \"block\"",
+    );
     let seen = user.run(&["plugin", "check", file.to_str().unwrap(), "--cases", "cases.toml"], "");
     assert_eq!(seen.code, Some(1), "{seen}");
     assert!(seen.stdout.contains("refused by a fault, trap"), "{seen}");

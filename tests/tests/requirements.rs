@@ -1,0 +1,90 @@
+//! The table of requirements names the test that proves each row, and it cannot rot.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::indexing_slicing,
+    reason = "a test ends when anything is wrong"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Each row: what it is about, and its last cell.
+fn rows() -> Vec<(String, String)> {
+    let table = fs::read_to_string(root().join("docs/reference/requirements.md")).unwrap();
+    table
+        .lines()
+        .filter_map(|line| {
+            let cells: Vec<_> =
+                line.trim().strip_prefix('|')?.strip_suffix('|')?.split('|').map(str::trim).collect();
+            let [row, _, proof] = cells.as_slice() else { panic!("not three cells: {line}") };
+            let id = row.split('-').next_back()?.trim_start_matches(char::is_alphabetic);
+            (!id.is_empty() && id.bytes().all(|b| b.is_ascii_digit()))
+                .then(|| ((*row).to_owned(), (*proof).to_owned()))
+        })
+        .collect()
+}
+
+/// Every source file of the repository, the components' included.
+fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "toml") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_row_is_in_the_table_once() {
+    let rows: Vec<String> = rows().into_iter().map(|(row, _)| row).collect();
+    let number =
+        |prefix: &'static str, numbers: Vec<u32>| numbers.into_iter().map(move |n| format!("{prefix}{n:02}"));
+    let expected: Vec<String> = number("P-", (1..=61).collect())
+        .chain(number("D-", (1..=4).collect()))
+        .chain(number("G", vec![1, 2, 3, 4, 5, 8, 9, 11, 12, 19, 21, 22, 23]))
+        .chain(number("RG", vec![1, 4, 5, 8, 12]))
+        .collect();
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn every_test_that_the_table_names_exists() {
+    let mut files = Vec::new();
+    for folder in ["host", "plugins", "sdk", "tests", "xtask"] {
+        sources(&root().join(folder), &mut files);
+    }
+    let texts: Vec<(String, String)> = files
+        .into_iter()
+        .map(|path| (path.to_string_lossy().replace('\\', "/"), fs::read_to_string(&path).unwrap()))
+        .collect();
+    let mut named = BTreeSet::new();
+    for (row, proof) in rows() {
+        let tests: Vec<&str> =
+            proof.split('`').skip(1).step_by(2).filter(|word| word.contains("::")).collect();
+        assert!(
+            !tests.is_empty() || proof.contains("issue "),
+            "{row} names neither a test nor an issue: {proof}"
+        );
+        for test in tests {
+            let (file, name) = test.split_once("::").unwrap();
+            let is_there = texts.iter().any(|(path, text)| {
+                path.ends_with(&format!("/{file}"))
+                    && (text.contains(&format!("fn {name}(")) || text.contains(&format!("name = \"{name}\"")))
+            });
+            assert!(is_there, "{row}: there is no test `{test}`");
+            named.insert(test.to_owned());
+        }
+    }
+    assert!(named.len() > 60, "{}", named.len());
+}
