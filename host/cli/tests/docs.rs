@@ -4,7 +4,11 @@
 //! In a block of `console`, each line that begins with `$ ` is run by `sh` in a
 //! home of its own, and what stands below it is what it prints.
 
-#![allow(clippy::disallowed_methods, reason = "the pages show commands, and those are run")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test that runs the commands of the pages"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! A permit has one constructor, and only the gate can call it.
 
+#![allow(clippy::wildcard_enum_match_arm, reason = "of the many kinds of items few matter here")]
+
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{ImplItem, Item, ReturnType, Type, Visibility};

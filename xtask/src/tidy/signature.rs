@@ -1,5 +1,7 @@
 //! Nothing public of the runtime mentions its engine.
 
+#![allow(clippy::wildcard_enum_match_arm, reason = "of the many kinds of items few matter here")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use syn::visit::Visit;
