@@ -62,9 +62,9 @@ fn main() {
             batch: 10,
             call: Box::new(|| judge("rm -rf build", true)),
         },
-        Case { name: "judge `npm test`: allow", batch: 10, call: Box::new(|| judge("npm test", false)) },
-        Case { name: "judge a script of 100 KB: block", batch: 1, call: Box::new(|| judge(&long, true)) },
-        Case { name: "spawned /bin/sh hook", batch: 1, call: Box::new(spawn) },
+        Case::new("judge `npm test`: allow", 10, || judge("npm test", false)),
+        Case::new("judge a script of 100 KB: block", 1, || judge(&long, true)),
+        Case::new("spawned /bin/sh hook", 1, spawn),
     ];
     let figures = side_by_side(300, &mut cases);
     print("one whole judgement, bundled plugins, side by side", &cases, &figures);

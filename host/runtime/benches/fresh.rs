@@ -22,7 +22,7 @@ use portcullis_model::call::{Effect, EffectKind};
 use portcullis_model::config::GrantConfig;
 use portcullis_model::limits::Limits;
 use portcullis_model::script::Script;
-use portcullis_runtime::{CallView, Compiler, GuestSetup, Runtime, RuntimeOptions, Store, Terminal};
+use portcullis_runtime::{CallView, Compiler, Guest, GuestSetup, Runtime, RuntimeOptions, Store, Terminal};
 use wasmtime::{Config, Enabled, Engine, Instance, Module, PoolingAllocationConfig};
 
 /// A bundled guard, built with the SDK, that reads the call's effects.
@@ -36,14 +36,18 @@ const NOTHING: &str = r#"(component
   (func (export "f") (param "input" string) (result u32)
     (canon lift (core func $i "f") (memory $i "memory") (realloc (func $i "realloc")))))"#;
 
-/// A core module that scans a text of 100 bytes, as a hand-written guard would.
+/// A core module as a guard with an ABI of its own would be: it is asked for room,
+/// is handed a text of 100 bytes, scans it, and answers with where its verdict lies.
 const WARM: &str = r#"(module (memory (export "memory") 1)
-  (func (export "scan") (param $at i32) (param $end i32) (result i32)
+  (func (export "room") (param $size i32) (result i32) (i32.const 1024))
+  (func (export "scan") (param $at i32) (param $size i32) (result i32)
+    (local $end i32)
+    (local.set $end (i32.add (local.get $at) (local.get $size)))
     (loop $next
-      (if (i32.eq (i32.load8_u (local.get $at)) (i32.const 0)) (then (return (i32.const 1))))
+      (if (i32.eq (i32.load8_u (local.get $at)) (i32.const 0)) (then (i32.store (i32.const 64) (i32.const 1))))
       (local.set $at (i32.add (local.get $at) (i32.const 1)))
       (br_if $next (i32.lt_u (local.get $at) (local.get $end))))
-    (i32.const 0)))"#;
+    (i32.const 64)))"#;
 
 const INPUT: &str =
     r#"{"command":"cargo test --workspace --no-fail-fast --locked","description":"run every test"}"#;
@@ -54,7 +58,8 @@ fn main() {
     let runtime = Runtime::new(RuntimeOptions::new(Compiler::InProcess)).unwrap();
     let guest = runtime.link(&runtime.load(GUARD).unwrap(), setup()).unwrap();
     let call: Arc<dyn CallView> = Arc::new(Call([Effect::new(EffectKind::Run, "cargo test --workspace")]));
-    let fresh = || {
+    let spared = runtime.link(&runtime.load(GUARD).unwrap(), setup()).unwrap();
+    let judge = |guest: &Guest| {
         let deadline = Instant::now() + Duration::from_secs(5);
         assert_eq!(executor.block_on(guest.before_tool_call(Arc::clone(&call), deadline)).unwrap(), None);
     };
@@ -76,23 +81,39 @@ fn main() {
     store.set_epoch_deadline(u64::MAX / 2);
     let instance = Instance::new(&mut store, &module, &[]).unwrap();
     let memory = instance.get_memory(&mut store, "memory").unwrap();
+    let room = instance.get_typed_func::<i32, i32>(&mut store, "room").unwrap();
     let scan = instance.get_typed_func::<(i32, i32), i32>(&mut store, "scan").unwrap();
-    let length = i32::try_from(INPUT.len()).unwrap();
+    let size = i32::try_from(INPUT.len()).unwrap();
     let warm = move || {
-        memory.write(&mut store, 16, INPUT.as_bytes()).unwrap();
-        assert_eq!(scan.call(&mut store, (16, 16 + length)).unwrap(), 0);
+        let at = room.call(&mut store, size).unwrap();
+        memory.write(&mut store, usize::try_from(at).unwrap(), INPUT.as_bytes()).unwrap();
+        let answer = usize::try_from(scan.call(&mut store, (at, size)).unwrap()).unwrap();
+        let mut verdict = [0; 8];
+        memory.read(&store, answer, &mut verdict).unwrap();
+        assert_eq!(verdict, [0; 8]);
     };
 
     let mut cases = [
-        Case { name: "our guard, fresh instance, limits and deadline on", batch: 10, call: Box::new(fresh) },
-        Case { name: "bare engine, fresh instance of an empty component", batch: 10, call: Box::new(bare) },
-        Case { name: "bare engine, warm core module", batch: 100, call: Box::new(warm) },
+        Case::new("our guard, fresh instance, limits and deadline on", 10, || judge(&guest)),
+        Case {
+            // Between two calls an agent thinks, and the executor has the time to
+            // make the next instance.
+            before: Box::new(|| executor.block_on(tokio::task::yield_now())),
+            ..Case::new("our guard, fresh instance that was made ready before", 1, || judge(&spared))
+        },
+        Case::new("bare engine, fresh instance of an empty component", 10, bare),
+        Case::new("bare engine, warm core module", 100, warm),
     ];
     let figures = side_by_side(2000, &mut cases);
     print("one guard's call, side by side", &cases, &figures);
-    println!("goal: p50 at most 10 µs, p99 at most 25 µs, at most 15 times a warm core call");
-    println!("ratio: {:.2} times a bare fresh call", ratio(figures[0], figures[1]));
-    println!("ratio: {:.1} times a warm core call", ratio(figures[0], figures[2]));
+    println!(
+        "goal: p50 at most 10 µs, p99 at most 25 µs, and at most 15 times a warm core call on the call's own path\nratio: \
+         {:.2} times a bare fresh call\nratio: {:.1} times a warm core call; {:.1} times when the instance was made ready \
+         before",
+        ratio(figures[0], figures[2]),
+        ratio(figures[0], figures[3]),
+        ratio(figures[1], figures[3]),
+    );
 }
 
 /// The engine of the peers: the same allocator and the same interruption.

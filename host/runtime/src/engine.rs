@@ -1,5 +1,7 @@
 //! The engine: how every instance is allocated, bounded and stopped.
 
+use std::sync::Arc;
+
 use tokio::sync::Semaphore;
 use wasmtime::{Config, Enabled, Engine, PoolingAllocationConfig};
 
@@ -8,6 +10,8 @@ use crate::ticker::Ticker;
 
 /// Calls that may run at the same time. More wait, within their own deadlines.
 const CONCURRENT_CALLS: usize = 64;
+/// Instances that may wait for a guard's next call, beside those that run.
+const SPARES: usize = 32;
 /// Core instances, memories and tables of one component, on average.
 const CORES_PER_CALL: u32 = 4;
 /// The largest memory that a pooled slot can hold: the operator's highest limit.
@@ -34,6 +38,7 @@ pub(crate) struct Engines {
     pub(crate) engine: Engine,
     pub(crate) ticker: Ticker,
     pub(crate) slots: Semaphore,
+    pub(crate) spares: Arc<Semaphore>,
     pub(crate) pooled: bool,
 }
 
@@ -48,7 +53,13 @@ impl Engines {
         let pooled = pool.is_some();
         let engine = pool.map_or_else(on_demand, Ok)?;
         let ticker = Ticker::start(engine.weak()).map_err(RuntimeError::Thread)?;
-        Ok(Self { engine, ticker, slots: Semaphore::new(CONCURRENT_CALLS), pooled })
+        Ok(Self {
+            engine,
+            ticker,
+            slots: Semaphore::new(CONCURRENT_CALLS),
+            spares: Arc::new(Semaphore::new(SPARES)),
+            pooled,
+        })
     }
 }
 
@@ -80,7 +91,7 @@ fn config() -> Config {
 }
 
 fn pooled(mut config: Config) -> Config {
-    let calls = u32::try_from(CONCURRENT_CALLS).unwrap_or(u32::MAX);
+    let calls = u32::try_from(CONCURRENT_CALLS + SPARES).unwrap_or(u32::MAX);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(calls)
         .total_core_instances(calls * CORES_PER_CALL)

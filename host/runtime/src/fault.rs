@@ -1,5 +1,9 @@
 //! Errors of the engine, told apart.
 
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt as _;
 use portcullis_model::fault::{Fault, FaultKind};
 use wasmtime::component::ResourceTableError;
 use wasmtime::{PoolConcurrencyLimitError, Trap};
@@ -60,4 +64,29 @@ pub(crate) fn classify(error: &wasmtime::Error, phase: Phase) -> Fault {
 /// The innermost message, without the engine's backtrace.
 fn root(error: &wasmtime::Error) -> String {
     error.root_cause().to_string()
+}
+
+/// How long a host call may outlive the deadline before the whole call is
+/// abandoned from outside. The guest's own code is stopped by the ticker before.
+const GRACE: Duration = Duration::from_millis(20);
+
+/// Waits until `deadline`, and a little longer, and catches a panic of the host
+/// functions that the guest calls.
+pub(crate) async fn caught<R>(deadline: Instant, work: impl Future<Output = R>) -> Result<R, Fault> {
+    let late = tokio::time::Instant::from_std(deadline + GRACE);
+    match tokio::time::timeout_at(late, AssertUnwindSafe(work).catch_unwind()).await {
+        Ok(Ok(result)) => Ok(result),
+        Ok(Err(panic)) => {
+            Err(Fault::new(FaultKind::Trap, format!("a host function panicked: {}", said(&*panic))))
+        }
+        Err(_) => Err(Fault::new(FaultKind::Timeout, "no answer within its deadline")),
+    }
+}
+
+fn said(panic: &(dyn std::any::Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("without a message")
 }

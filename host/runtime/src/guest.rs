@@ -1,16 +1,14 @@
 //! A plugin that is ready to run: each call in a fresh instance, dropped after it.
 
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::FutureExt as _;
 use portcullis_model::fault::{Fault, FaultKind};
 use portcullis_model::limits::Limits;
 use tokio::sync::SemaphorePermit;
+use wasmtime::Store;
 use wasmtime::component::{HasSelf, Instance, InstancePre, Linker, Resource};
-use wasmtime::{Store, UpdateDeadline};
 
 use crate::answer::{self, Claims, CommandDefinition, Decision, GuardRefusal, PluginInfo, Subscription};
 use crate::answer::{ToolDefinition, ToolOutput};
@@ -21,8 +19,9 @@ use crate::contract::{Contract, Kind};
 use crate::digest::Digest;
 use crate::engine::Engines;
 use crate::error::LoadError;
-use crate::fault::{Phase, classify};
+use crate::fault::{Phase, caught, classify};
 use crate::handle::{CallHandle, InvocationHandle, OccurrenceHandle};
+use crate::instance::{Fresh, Spare, instantiate};
 use crate::setup::{CallView, GuestSetup, InvocationView, OccurrenceView};
 use crate::state::CallState;
 use crate::ticker::Running;
@@ -31,10 +30,6 @@ use crate::wasi;
 /// All that a guard or a hook may hand to the host at once, in bytes: a reason,
 /// a log line, or a value for its store.
 const SHORT_ANSWER: usize = 256 << 10;
-
-/// How long a host call may outlive the deadline before the whole call is
-/// abandoned from outside. The guest's own code is stopped by the ticker before.
-const GRACE: Duration = Duration::from_millis(20);
 
 /// A plugin that is ready to run. Cheap to clone.
 #[derive(Clone)]
@@ -53,12 +48,12 @@ struct Shared {
     hook: Option<exports::hook::hook::GuestIndices>,
     tool: Option<exports::tool::tool::GuestIndices>,
     command: Option<exports::command::command::GuestIndices>,
+    spare: Arc<Spare>,
 }
 
 /// One call: its instance, and what keeps it within bounds while it runs.
 struct Run<'a> {
-    store: Store<CallState>,
-    instance: Instance,
+    fresh: Fresh,
     deadline: Instant,
     _slot: SemaphorePermit<'a>,
     _running: Running<'a>,
@@ -100,6 +95,7 @@ impl Guest {
                 .then(|| exports::command::command::GuestIndices::new(&pre))
                 .transpose()
                 .map_err(fits)?,
+            spare: Arc::default(),
             digest: component.digest,
             setup: Arc::new(setup),
             runtime,
@@ -140,9 +136,9 @@ impl Guest {
     /// that is not allowed.
     pub async fn describe(&self) -> Result<PluginInfo, Fault> {
         let limits = self.limits();
-        let mut run = self.start("", limits.describe_time, None, limits.answer).await?;
+        let mut run = self.start("", limits.describe_time, limits.answer).await?;
         let guest = run.load(|store, instance| self.shared.plugin.load(store, instance))?;
-        let info = bounded(run.deadline, guest.call_describe(&mut run.store)).await?;
+        let info = bounded(run.deadline, guest.call_describe(&mut run.fresh.store)).await?;
         answer::plugin_info(info, limits)
     }
 
@@ -157,10 +153,13 @@ impl Guest {
         deadline: Instant,
     ) -> Result<Option<GuardRefusal>, Fault> {
         let limits = self.limits();
-        let mut run = self.start(call.session_id(), limits.guard_time, Some(deadline), SHORT_ANSWER).await?;
+        let deadline = deadline.min(Instant::now() + limits.guard_time);
+        let spare = Some(&*self.shared.spare);
+        let mut run = self.start_before(call.session_id(), deadline, SHORT_ANSWER, spare).await?;
         let guest = run.load_kind(self.shared.guard.as_ref(), Kind::Guard, |kind, s, i| kind.load(s, i))?;
         let handle = run.push(CallHandle(call))?;
-        let answer = bounded(run.deadline, guest.call_before_tool_call(&mut run.store, handle)).await?;
+        let answer = bounded(run.deadline, guest.call_before_tool_call(&mut run.fresh.store, handle)).await?;
+        self.prepare_spare(run.fresh);
         answer::guard_refusal(answer, limits)
     }
 
@@ -170,9 +169,9 @@ impl Guest {
     /// A [`Fault`] when it does not answer.
     pub async fn subscriptions(&self) -> Result<Vec<Subscription>, Fault> {
         let limits = self.limits();
-        let mut run = self.start("", limits.describe_time, None, limits.answer).await?;
+        let mut run = self.start("", limits.describe_time, limits.answer).await?;
         let guest = run.load_kind(self.shared.hook.as_ref(), Kind::Hook, |kind, s, i| kind.load(s, i))?;
-        bounded(run.deadline, guest.call_subscriptions(&mut run.store)).await.map(answer::subscriptions)
+        bounded(run.deadline, guest.call_subscriptions(&mut run.fresh.store)).await.map(answer::subscriptions)
     }
 
     /// Tells it of an event.
@@ -181,10 +180,10 @@ impl Guest {
     /// A [`Fault`] when there is no decision within the hook's time.
     pub async fn on_event(&self, occurrence: Arc<dyn OccurrenceView>) -> Result<Decision, Fault> {
         let limits = self.limits();
-        let mut run = self.start(occurrence.session_id(), limits.hook_time, None, SHORT_ANSWER).await?;
+        let mut run = self.start(occurrence.session_id(), limits.hook_time, SHORT_ANSWER).await?;
         let guest = run.load_kind(self.shared.hook.as_ref(), Kind::Hook, |kind, s, i| kind.load(s, i))?;
         let handle = run.push(OccurrenceHandle(occurrence))?;
-        let answer = bounded(run.deadline, guest.call_on_event(&mut run.store, handle)).await?;
+        let answer = bounded(run.deadline, guest.call_on_event(&mut run.fresh.store, handle)).await?;
         answer::decision(answer, limits)
     }
 
@@ -193,9 +192,9 @@ impl Guest {
     /// # Errors
     /// A [`Fault`] when it fails.
     pub async fn after_turn(&self, session: &str) -> Result<(), Fault> {
-        let mut run = self.start(session, self.limits().hook_time, None, SHORT_ANSWER).await?;
+        let mut run = self.start(session, self.limits().hook_time, SHORT_ANSWER).await?;
         let guest = run.load_kind(self.shared.hook.as_ref(), Kind::Hook, |kind, s, i| kind.load(s, i))?;
-        bounded(run.deadline, guest.call_after_turn(&mut run.store, session))
+        bounded(run.deadline, guest.call_after_turn(&mut run.fresh.store, session))
             .await?
             .map_err(answer::gave_an_error)
     }
@@ -206,9 +205,9 @@ impl Guest {
     /// A [`Fault`] when it does not answer, or brings more than it may.
     pub async fn list_tools(&self) -> Result<Vec<ToolDefinition>, Fault> {
         let limits = self.limits();
-        let mut run = self.start("", limits.describe_time, None, limits.answer).await?;
+        let mut run = self.start("", limits.describe_time, limits.answer).await?;
         let guest = run.load_kind(self.shared.tool.as_ref(), Kind::Tool, |kind, s, i| kind.load(s, i))?;
-        let tools = bounded(run.deadline, guest.call_list_tools(&mut run.store)).await?;
+        let tools = bounded(run.deadline, guest.call_list_tools(&mut run.fresh.store)).await?;
         answer::tool_definitions(tools, limits)
     }
 
@@ -218,10 +217,10 @@ impl Guest {
     /// A [`Fault`] when it does not answer.
     pub async fn claims_of(&self, call: Arc<dyn CallView>) -> Result<Claims, Fault> {
         let limits = self.limits();
-        let mut run = self.start(call.session_id(), limits.describe_time, None, limits.answer).await?;
+        let mut run = self.start(call.session_id(), limits.describe_time, limits.answer).await?;
         let guest = run.load_kind(self.shared.tool.as_ref(), Kind::Tool, |kind, s, i| kind.load(s, i))?;
         let handle = run.push(CallHandle(call))?;
-        bounded(run.deadline, guest.call_claims_of(&mut run.store, handle)).await.map(answer::claims)
+        bounded(run.deadline, guest.call_claims_of(&mut run.fresh.store, handle)).await.map(answer::claims)
     }
 
     /// Runs its tool. The inner error is the tool's own.
@@ -230,10 +229,10 @@ impl Guest {
     /// A [`Fault`] when the tool does not answer within its time.
     pub async fn call_tool(&self, call: Arc<dyn CallView>) -> Result<Result<ToolOutput, String>, Fault> {
         let limits = self.limits();
-        let mut run = self.start(call.session_id(), limits.tool_time, None, limits.answer).await?;
+        let mut run = self.start(call.session_id(), limits.tool_time, limits.answer).await?;
         let guest = run.load_kind(self.shared.tool.as_ref(), Kind::Tool, |kind, s, i| kind.load(s, i))?;
         let handle = run.push(CallHandle(call))?;
-        let output = bounded(run.deadline, guest.call_call_tool(&mut run.store, handle)).await?;
+        let output = bounded(run.deadline, guest.call_call_tool(&mut run.fresh.store, handle)).await?;
         Ok(output.map(answer::tool_output))
     }
 
@@ -243,10 +242,12 @@ impl Guest {
     /// A [`Fault`] when it does not answer.
     pub async fn list_commands(&self) -> Result<Vec<CommandDefinition>, Fault> {
         let limits = self.limits();
-        let mut run = self.start("", limits.describe_time, None, limits.answer).await?;
+        let mut run = self.start("", limits.describe_time, limits.answer).await?;
         let guest =
             run.load_kind(self.shared.command.as_ref(), Kind::Command, |kind, s, i| kind.load(s, i))?;
-        bounded(run.deadline, guest.call_list_commands(&mut run.store)).await.map(answer::command_definitions)
+        bounded(run.deadline, guest.call_list_commands(&mut run.fresh.store))
+            .await
+            .map(answer::command_definitions)
     }
 
     /// Expands a slash command to a prompt. The inner error is the command's own.
@@ -255,25 +256,28 @@ impl Guest {
     /// A [`Fault`] when the command does not answer within its time.
     pub async fn expand(&self, invocation: Arc<dyn InvocationView>) -> Result<Result<String, String>, Fault> {
         let limits = self.limits();
-        let mut run = self.start(invocation.session_id(), limits.command_time, None, limits.answer).await?;
+        let mut run = self.start(invocation.session_id(), limits.command_time, limits.answer).await?;
         let guest =
             run.load_kind(self.shared.command.as_ref(), Kind::Command, |kind, s, i| kind.load(s, i))?;
         let handle = run.push(InvocationHandle(invocation))?;
-        bounded(run.deadline, guest.call_expand(&mut run.store, handle)).await
+        bounded(run.deadline, guest.call_expand(&mut run.fresh.store, handle)).await
     }
 
-    /// A fresh instance, within `time` and before `latest`. Waiting for a free
-    /// slot counts.
-    async fn start(
+    /// A fresh instance, within `time`.
+    async fn start(&self, session: &str, time: Duration, answer: usize) -> Result<Run<'_>, Fault> {
+        self.start_before(session, Instant::now() + time, answer, None).await
+    }
+
+    /// A fresh instance, before `deadline`; the one of `spare` when it waits.
+    /// Waiting for a free slot counts.
+    async fn start_before(
         &self,
         session: &str,
-        time: Duration,
-        latest: Option<Instant>,
+        deadline: Instant,
         answer: usize,
+        spare: Option<&Spare>,
     ) -> Result<Run<'_>, Fault> {
         let runtime = &self.shared.runtime;
-        let deadline = Instant::now() + time;
-        let deadline = latest.map_or(deadline, |latest| latest.min(deadline));
         let slot = match runtime.slots.try_acquire() {
             Ok(slot) => slot,
             Err(_) => tokio::time::timeout_at(deadline.into(), runtime.slots.acquire())
@@ -282,20 +286,37 @@ impl Guest {
                 .map_err(|e| Fault::new(FaultKind::Internal, e.to_string()))?,
         };
         let running = runtime.ticker.run();
-        let mut store = Store::new(&runtime.engine, CallState::new(&self.shared.setup, session, deadline));
-        store.limiter(|state| &mut state.limiter);
-        store.set_hostcall_fuel(answer);
-        // At every tick the guest gives way to other tasks of the executor, and
-        // is ended when its time is over.
-        store.set_epoch_deadline(1);
-        store.epoch_deadline_callback(|store| {
-            let over = Instant::now() >= store.data().deadline;
-            Ok(if over { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(1) })
+        let mut fresh = match spare.and_then(|spare| spare.take(session, deadline)) {
+            Some(fresh) => fresh,
+            None => instantiate(runtime, &self.shared.pre, &self.shared.setup, session, deadline).await?,
+        };
+        fresh.store.set_hostcall_fuel(answer);
+        Ok(Run { fresh, deadline, _slot: slot, _running: running })
+    }
+
+    /// Drops the instance of a call that was answered, and makes the one of the next
+    /// call, both behind the answer. Only where instances are cheap to keep, and only
+    /// so many in all; elsewhere the old one is dropped at once.
+    fn prepare_spare(&self, used: Fresh) {
+        let runtime = &self.shared.runtime;
+        if !runtime.pooled {
+            return;
+        }
+        let Some(promise) = self.shared.spare.promise() else { return };
+        let permit = Arc::clone(&runtime.spares).try_acquire_owned();
+        let (Ok(executor), Ok(permit)) = (tokio::runtime::Handle::try_current(), permit) else { return };
+        let shared = Arc::clone(&self.shared);
+        executor.spawn(async move {
+            // Before the new one is made, so that the two count as one.
+            drop(used);
+            let Shared { runtime, pre, setup, .. } = &*shared;
+            let _running = runtime.ticker.run();
+            let deadline = Instant::now() + setup.limits.guard_time;
+            // When it cannot be made, the next call makes its own and sees why.
+            if let Ok(fresh) = instantiate(runtime, pre, setup, "", deadline).await {
+                promise.keep(fresh, permit);
+            }
         });
-        let instance = caught(deadline, self.shared.pre.instantiate_async(&mut store))
-            .await?
-            .map_err(|e| classify(&e, Phase::Instantiate))?;
-        Ok(Run { store, instance, deadline, _slot: slot, _running: running })
     }
 }
 
@@ -304,7 +325,8 @@ impl Run<'_> {
         &mut self,
         load: impl FnOnce(&mut Store<CallState>, &Instance) -> wasmtime::Result<G>,
     ) -> Result<G, Fault> {
-        load(&mut self.store, &self.instance).map_err(|e| Fault::new(FaultKind::Load, format!("{e:#}")))
+        load(&mut self.fresh.store, &self.fresh.instance)
+            .map_err(|e| Fault::new(FaultKind::Load, format!("{e:#}")))
     }
 
     fn load_kind<K, G>(
@@ -321,6 +343,7 @@ impl Run<'_> {
     /// Lends `value` to the guest for this one call.
     fn push<T: Send + 'static>(&mut self, value: T) -> Result<Resource<T>, Fault> {
         let own = self
+            .fresh
             .store
             .data_mut()
             .table
@@ -333,27 +356,6 @@ impl Run<'_> {
 /// Waits for a guest's answer, and makes a fault of everything else.
 async fn bounded<R>(deadline: Instant, call: impl Future<Output = wasmtime::Result<R>>) -> Result<R, Fault> {
     caught(deadline, call).await?.map_err(|e| classify(&e, Phase::Call))
-}
-
-/// Waits until `deadline`, and a little longer, and catches a panic of the host
-/// functions that the guest calls.
-async fn caught<R>(deadline: Instant, work: impl Future<Output = R>) -> Result<R, Fault> {
-    let late = tokio::time::Instant::from_std(deadline + GRACE);
-    match tokio::time::timeout_at(late, AssertUnwindSafe(work).catch_unwind()).await {
-        Ok(Ok(result)) => Ok(result),
-        Ok(Err(panic)) => {
-            Err(Fault::new(FaultKind::Trap, format!("a host function panicked: {}", said(&*panic))))
-        }
-        Err(_) => Err(Fault::new(FaultKind::Timeout, "no answer within its deadline")),
-    }
-}
-
-fn said(panic: &(dyn std::any::Any + Send)) -> &str {
-    panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("without a message")
 }
 
 type LinkOurs = fn(&mut Linker<CallState>) -> wasmtime::Result<()>;

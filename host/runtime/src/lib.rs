@@ -22,6 +22,7 @@ mod error;
 mod fault;
 mod guest;
 mod handle;
+mod instance;
 mod interface;
 mod limiter;
 mod process;

@@ -11,6 +11,15 @@ pub(crate) struct Case<'a> {
     pub(crate) batch: u32,
     /// One call.
     pub(crate) call: Box<dyn FnMut() + 'a>,
+    /// What happens before a sample and is not counted.
+    pub(crate) before: Box<dyn FnMut() + 'a>,
+}
+
+impl<'a> Case<'a> {
+    /// A case of `batch` calls a sample, with nothing before it.
+    pub(crate) fn new(name: &'static str, batch: u32, call: impl FnMut() + 'a) -> Self {
+        Self { name, batch, call: Box::new(call), before: Box::new(|| {}) }
+    }
 }
 
 /// The time of one call.
@@ -27,6 +36,7 @@ pub(crate) fn side_by_side(rounds: usize, cases: &mut [Case<'_>]) -> Vec<Figures
         for (case, samples) in cases.iter_mut().zip(&mut samples) {
             // Not counted, so that no case pays for what the one before it left behind.
             (case.call)();
+            (case.before)();
             let start = Instant::now();
             for _ in 0..case.batch {
                 (case.call)();
