@@ -26,29 +26,25 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("host/runtime", &["portcullis-model"]),
     ("host/mcp", &["portcullis-model"]),
     ("host/portcullis", &["portcullis-model", "portcullis-shell", "portcullis-runtime", "portcullis-mcp"]),
-    ("host/cli", &["portcullis"]),
+    // Its tests drive the binary with guests that misbehave on demand.
+    ("host/cli", &["portcullis", "portcullis-tests"]),
     ("sdk/rust", &[]),
     (
         "tests",
         &["portcullis", "portcullis-model", "portcullis-shell", "portcullis-runtime", "portcullis-mcp"],
     ),
+    // It proves that the folder `wit` is enough.
+    ("tests/guests/plain-guard", &[]),
     ("xtask", &[]),
 ];
 
-/// A crate that is not in [`DIRECTION`]: a plugin names the SDK alone, and a
-/// guest of the tests nothing of ours.
+/// A crate that is not in [`DIRECTION`]: a plugin, and a guest of the tests,
+/// names the SDK alone.
 fn direction(dir: &str) -> Option<&'static [&'static str]> {
     let listed = DIRECTION.iter().find(|(listed, _)| *listed == dir).map(|(_, may)| *may);
     listed.or_else(|| {
         let plugin: &[&str] = &["portcullis-sdk"];
-        let guest: &[&str] = &[];
-        if dir.starts_with("plugins/") {
-            Some(plugin)
-        } else if dir.starts_with("tests/guests/") {
-            Some(guest)
-        } else {
-            None
-        }
+        (dir.starts_with("plugins/") || dir.starts_with("tests/guests/")).then_some(plugin)
     })
 }
 
