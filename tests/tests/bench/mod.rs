@@ -1,5 +1,7 @@
 //! A guarded tool that makes a file, and the host that guards it.
 
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
