@@ -1,5 +1,7 @@
 //! A guarded tool that makes a file, and the host that guards it.
 
+#![allow(dead_code, reason = "each file of tests uses a part")]
+
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
