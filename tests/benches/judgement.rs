@@ -57,11 +57,7 @@ fn main() {
         assert_eq!(child.wait().unwrap().code(), Some(2));
     };
     let mut cases = [
-        Case {
-            name: "judge `rm -rf build`: block",
-            batch: 10,
-            call: Box::new(|| judge("rm -rf build", true)),
-        },
+        Case::new("judge `rm -rf build`: block", 10, || judge("rm -rf build", true)),
         Case::new("judge `npm test`: allow", 10, || judge("npm test", false)),
         Case::new("judge a script of 100 KB: block", 1, || judge(&long, true)),
         Case::new("spawned /bin/sh hook", 1, spawn),

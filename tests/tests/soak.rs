@@ -1,5 +1,5 @@
-//! What a host that runs for long leaves behind. Each test is alone in its process
-//! while it runs, because it counts what the process holds.
+//! What a host that runs for long leaves behind. Alone in its process, because it
+//! counts what the process holds.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -10,26 +10,18 @@
     reason = "a test ends when anything is wrong"
 )]
 
-mod bench;
 mod place;
 mod usage;
 
 use std::fs;
 
-use portcullis_tests::guest::Guard;
 use portcullis_tests::plugin::Plugin;
-use tokio::sync::Mutex;
 
-use crate::bench::Bench;
 use crate::place::{Place, ls};
 use crate::usage::Usage;
 
-/// Held by the test that runs.
-static ALONE: Mutex<()> = Mutex::const_new(());
-
 #[tokio::test]
 async fn three_hundred_reloads_leave_nothing_behind() {
-    let _alone = ALONE.lock().await;
     let place = Place::new();
     let file = place.user().join("strict.wasm");
     let versions = ["one", "two", "broken"].map(|word| match word {
@@ -64,32 +56,4 @@ async fn three_hundred_reloads_leave_nothing_behind() {
     assert!(after.descriptors <= before.descriptors + 100, "{before:?} {after:?}");
     assert!(after.resident <= before.resident + (16 << 20), "{before:?} {after:?}");
     drop(host);
-}
-
-#[tokio::test]
-async fn a_thousand_faults_leave_nothing_behind() {
-    let _alone = ALONE.lock().await;
-    let trap = Guard::new("probe").fault("unreachable").build().unwrap();
-    let memory = Guard::new("probe").fault("(drop (memory.grow (i32.const 16384)))").build().unwrap();
-    for guard in [trap, memory] {
-        let bench = Bench::with(&guard).await;
-        for _ in 0..50 {
-            assert!(!bench.call("fault").await.ran);
-        }
-        let before = Usage::now();
-        for _ in 0..1000 {
-            assert!(!bench.call("fault").await.ran);
-        }
-        let after = Usage::now();
-        // What an earlier test held may only now be going.
-        assert!(after.descriptors <= before.descriptors, "{before:?} {after:?}");
-        assert!(after.threads <= before.threads, "{before:?} {after:?}");
-        assert!(
-            after.resident <= before.resident + (4 << 20),
-            "resident memory grew from {} to {}",
-            before.resident,
-            after.resident
-        );
-        assert!(bench.call("allow").await.ran);
-    }
 }

@@ -1,6 +1,6 @@
 //! A guarded tool that makes a file, and the host that guards it.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, reason = "each file of tests uses a part")]
 
 use std::path::PathBuf;
 use std::pin::pin;
