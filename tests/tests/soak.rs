@@ -50,7 +50,9 @@ async fn three_hundred_reloads_leave_nothing_behind() {
         }
     }
     let (before, after) = (before.unwrap(), Usage::now());
-    assert_eq!((after.descriptors, after.threads), (before.descriptors, before.threads));
+    // Fewer is no residue: what the start of the process opened may close meanwhile.
+    assert!(after.descriptors <= before.descriptors, "{before:?} {after:?}");
+    assert!(after.threads <= before.threads, "{before:?} {after:?}");
     assert!(after.resident <= before.resident + (16 << 20), "{before:?} {after:?}");
     drop(host);
 }
