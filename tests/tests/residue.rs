@@ -30,8 +30,9 @@ async fn a_thousand_faults_leave_nothing_behind() {
             assert!(!bench.call("fault").await.ran);
         }
         let after = usage::Usage::now();
-        assert_eq!(after.descriptors, before.descriptors);
-        assert_eq!(after.threads, before.threads);
+        // Fewer is no residue: what the start of the process opened may close meanwhile.
+        assert!(after.descriptors <= before.descriptors, "{before:?}, then {after:?}");
+        assert!(after.threads <= before.threads, "{before:?}, then {after:?}");
         assert!(
             after.resident <= before.resident + (4 << 20),
             "resident memory grew from {} to {}",

@@ -1,7 +1,6 @@
 //! What a host that runs for long leaves behind. Alone in its process, because it
 //! counts what the process holds.
 
-#![cfg(target_os = "linux")]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -20,6 +19,7 @@ use portcullis_tests::plugin::Plugin;
 use crate::place::{Place, ls};
 use crate::usage::Usage;
 
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn three_hundred_reloads_leave_nothing_behind() {
     let place = Place::new();
@@ -40,6 +40,9 @@ async fn three_hundred_reloads_leave_nothing_behind() {
         host.refresh();
         let gone = round % 50 == 49;
         assert_eq!(ls(&host).await == "allow", gone, "round {round}");
+        // An agent waits for its model between two calls, and the executor makes and
+        // drops instances meanwhile.
+        tokio::task::yield_now().await;
         if gone {
             fs::write(&file, &versions[0]).unwrap();
             host.refresh();
@@ -50,10 +53,9 @@ async fn three_hundred_reloads_leave_nothing_behind() {
         }
     }
     let (before, after) = (before.unwrap(), Usage::now());
+    // Fewer is no residue: what the start of the process opened may close meanwhile.
+    assert!(after.descriptors <= before.descriptors, "{before:?} {after:?}");
     assert!(after.threads <= before.threads, "{before:?} {after:?}");
-    // Each of the pool's 96 slots keeps the first state of the memory that it held last, which is a
-    // descriptor. So there is an end to them, where one for each component loaded would be 160 more.
-    assert!(after.descriptors <= before.descriptors + 100, "{before:?} {after:?}");
     assert!(after.resident <= before.resident + (16 << 20), "{before:?} {after:?}");
     drop(host);
 }
