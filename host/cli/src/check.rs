@@ -176,10 +176,13 @@ impl Bench {
     }
 
     fn judge(&mut self, line: Line, cwd: &str) -> JudgementWire {
-        let read = line.and_then(|line| call(&line, cwd));
-        let call = match read {
-            Ok(call) => call,
+        let line = match line {
+            Ok(line) => line,
             Err((kind, reason)) => return block("", "check", kind, &reason),
+        };
+        let call = match call(&line, cwd) {
+            Ok(call) => call,
+            Err((kind, reason)) => return block(&id_of(&line), "check", kind, &reason),
         };
         match &self.host {
             Ok((host, executor)) => {
@@ -230,6 +233,12 @@ fn call(line: &str, cwd: &str) -> Result<ToolCall, (FaultKind, String)> {
         InputError::NotJson(_) => bad(error.to_string()),
     })?;
     Ok(ToolCall { id, tool, input, cwd, session_id })
+}
+
+/// The id in a line that is no call, so that whoever sent it can match the answer.
+fn id_of(line: &str) -> String {
+    let object = serde_json::from_str::<Value>(line).ok();
+    object.as_ref().and_then(|object| object.get("id")?.as_str()).unwrap_or_default().to_owned()
 }
 
 fn block(id: &str, name: &str, fault: FaultKind, reason: &str) -> JudgementWire {

@@ -10,6 +10,7 @@ mod plugin;
 mod printer;
 mod process;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -48,7 +49,12 @@ fn main() -> ExitCode {
     let environment = Environment::read();
     let exit = match arguments.verb {
         Verb::Check(verb) => check::run(&arguments.common, &verb, &environment, &printer),
-        Verb::Hook(verb) => hook::run(&arguments.common, &verb, &environment, &printer),
+        Verb::Hook(verb) => {
+            // The work has a thread of its own, where a panic is caught as well.
+            let run = || hook::run(&arguments.common, &verb, &environment, &printer);
+            catch_unwind(AssertUnwindSafe(run))
+                .unwrap_or_else(|_| Ok(hook::fail(Some(verb.agent), "it failed inside", &printer)))
+        }
         Verb::Plugin(verb) => plugin::run(&arguments.common, &verb, &environment, &printer),
     };
     exit.unwrap_or_else(|error| {

@@ -65,7 +65,7 @@ fn what_is_no_call_is_blocked_with_the_reason() {
     let lines = [
         r#"{"tool":"Bash","input":{"command":"ls"},"command":"rm"}"#,
         r#"{"input":{"command":"ls"}}"#,
-        r#"{"tool":"Bash"}"#,
+        r#"{"tool":"Bash","id":"e"}"#,
         r#"{"tool":7,"input":{}}"#,
         r#"{"tool":"Bash","input":{"command":"ls"},"id":7}"#,
         r#"["Bash"]"#,
@@ -84,7 +84,7 @@ fn what_is_no_call_is_blocked_with_the_reason() {
     out: {"id":"","verdict":"allow","by":null,"code":null,"fault":null,"reason":null,"auto_approved":false,"micros":0}
     out: {"id":"","verdict":"block","by":{"kind":"input","name":"check"},"code":"fault/bad-input","fault":"bad-input","reason":"Blocked: the key `command` is not known; the keys are tool, input, cwd, session_id, id.","auto_approved":false,"micros":0}
     out: {"id":"","verdict":"block","by":{"kind":"input","name":"check"},"code":"fault/bad-input","fault":"bad-input","reason":"Blocked: `tool` is missing.","auto_approved":false,"micros":0}
-    out: {"id":"","verdict":"block","by":{"kind":"input","name":"check"},"code":"fault/bad-input","fault":"bad-input","reason":"Blocked: `input` is missing.","auto_approved":false,"micros":0}
+    out: {"id":"e","verdict":"block","by":{"kind":"input","name":"check"},"code":"fault/bad-input","fault":"bad-input","reason":"Blocked: `input` is missing.","auto_approved":false,"micros":0}
     out: {"id":"","verdict":"block","by":{"kind":"input","name":"check"},"code":"fault/bad-input","fault":"bad-input","reason":"Blocked: `tool` is not a string.","auto_approved":false,"micros":0}
     out: {"id":"","verdict":"block","by":{"kind":"input","name":"check"},"code":"fault/bad-input","fault":"bad-input","reason":"Blocked: `id` is not a string.","auto_approved":false,"micros":0}
     out: {"id":"","verdict":"block","by":{"kind":"input","name":"check"},"code":"fault/bad-input","fault":"bad-input","reason":"Blocked: a call is a JSON object with `tool` and `input`.","auto_approved":false,"micros":0}

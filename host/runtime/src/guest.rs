@@ -1,12 +1,12 @@
 //! A plugin that is ready to run: each call in a fresh instance, dropped after it.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use portcullis_model::fault::{Fault, FaultKind};
 use portcullis_model::limits::Limits;
-use tokio::sync::SemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, SemaphorePermit};
 use wasmtime::Store;
 use wasmtime::component::{HasSelf, Instance, InstancePre, Linker, Resource};
 
@@ -48,7 +48,7 @@ struct Shared {
     hook: Option<exports::hook::hook::GuestIndices>,
     tool: Option<exports::tool::tool::GuestIndices>,
     command: Option<exports::command::command::GuestIndices>,
-    spare: Arc<Spare>,
+    spare: Spare,
 }
 
 /// One call: its instance, and what keeps it within bounds while it runs.
@@ -95,7 +95,7 @@ impl Guest {
                 .then(|| exports::command::command::GuestIndices::new(&pre))
                 .transpose()
                 .map_err(fits)?,
-            spare: Arc::default(),
+            spare: Spare::default(),
             digest: component.digest,
             setup: Arc::new(setup),
             runtime,
@@ -154,7 +154,7 @@ impl Guest {
     ) -> Result<Option<GuardRefusal>, Fault> {
         let limits = self.limits();
         let deadline = deadline.min(Instant::now() + limits.guard_time);
-        let spare = Some(&*self.shared.spare);
+        let spare = Some(&self.shared.spare);
         let mut run = self.start_before(call.session_id(), deadline, SHORT_ANSWER, spare).await?;
         let guest = run.load_kind(self.shared.guard.as_ref(), Kind::Guard, |kind, s, i| kind.load(s, i))?;
         let handle = run.push(CallHandle(call))?;
@@ -302,21 +302,37 @@ impl Guest {
         if !runtime.pooled {
             return;
         }
-        let Some(promise) = self.shared.spare.promise() else { return };
         let permit = Arc::clone(&runtime.spares).try_acquire_owned();
         let (Ok(executor), Ok(permit)) = (tokio::runtime::Handle::try_current(), permit) else { return };
-        let shared = Arc::clone(&self.shared);
-        executor.spawn(async move {
-            // Before the new one is made, so that the two count as one.
-            drop(used);
-            let Shared { runtime, pre, setup, .. } = &*shared;
-            let _running = runtime.ticker.run();
-            let deadline = Instant::now() + setup.limits.guard_time;
-            // When it cannot be made, the next call makes its own and sees why.
-            if let Ok(fresh) = instantiate(runtime, pre, setup, "", deadline).await {
-                promise.keep(fresh, permit);
-            }
-        });
+        if self.shared.spare.promise(used) {
+            executor.spawn(Promise(Arc::downgrade(&self.shared)).keep(permit));
+        }
+    }
+}
+
+/// The promise to make the instance of a guest's next call. Kept or not, when it is
+/// dropped another one can be made.
+struct Promise(Weak<Shared>);
+
+impl Promise {
+    async fn keep(self, permit: OwnedSemaphorePermit) {
+        let Some(shared) = self.0.upgrade() else { return };
+        let Shared { runtime, pre, setup, spare, .. } = &*shared;
+        spare.begin();
+        let _running = runtime.ticker.run();
+        let deadline = Instant::now() + setup.limits.guard_time;
+        // When it cannot be made, the next call makes its own and sees why.
+        if let Ok(fresh) = instantiate(runtime, pre, setup, "", deadline).await {
+            spare.keep(fresh, permit);
+        }
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.spare.give_up();
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A fresh instance, and the one that waits for the next call.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use portcullis_model::fault::Fault;
@@ -48,15 +48,31 @@ pub(crate) async fn instantiate(
 /// The instance that waits for a guard's next call, so that making it is off that
 /// call's own path. It serves one call like any other, and is dropped after it.
 #[derive(Default)]
-pub(crate) struct Spare {
-    waiting: Mutex<Option<Fresh>>,
-    making: AtomicBool,
+pub(crate) struct Spare(Mutex<Slot>);
+
+#[derive(Default)]
+enum Slot {
+    #[default]
+    Empty,
+    /// One is promised. What the answered call left is dropped before it is made, so
+    /// that the two count as one. It lies here and not with the task that makes the
+    /// new one, so that it goes with its guest even when that task never runs.
+    Promised {
+        _used: Fresh,
+    },
+    /// The promise is being kept.
+    Making,
+    Waiting(Fresh),
 }
 
 impl Spare {
     /// The waiting instance, made ready for a call of `session` that ends by `deadline`.
     pub(crate) fn take(&self, session: &str, deadline: Instant) -> Option<Fresh> {
-        let mut fresh = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let mut slot = self.slot();
+        if !matches!(*slot, Slot::Waiting(_)) {
+            return None;
+        }
+        let Slot::Waiting(mut fresh) = mem::take(&mut *slot) else { return None };
         let state = fresh.store.data_mut();
         session.clone_into(&mut state.session);
         state.deadline = deadline;
@@ -64,27 +80,37 @@ impl Spare {
         Some(fresh)
     }
 
-    /// Whether one is to be made. Whoever is told so keeps the promise, or drops it.
-    pub(crate) fn promise(self: &Arc<Self>) -> Option<Promise> {
-        let none = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_none();
-        (none && !self.making.swap(true, Ordering::AcqRel)).then(|| Promise(Arc::clone(self)))
+    /// Whether one is to be made, now that the call of `used` is answered.
+    pub(crate) fn promise(&self, used: Fresh) -> bool {
+        let mut slot = self.slot();
+        let empty = matches!(*slot, Slot::Empty);
+        if empty {
+            *slot = Slot::Promised { _used: used };
+        }
+        empty
     }
-}
 
-/// The promise to make the instance of the next call. When it is dropped, kept or
-/// not, another one can be made.
-pub(crate) struct Promise(Arc<Spare>);
+    /// Drops the instance of the answered call, to begin with the next one's.
+    pub(crate) fn begin(&self) {
+        let used = mem::replace(&mut *self.slot(), Slot::Making);
+        // Not under the lock: it takes as long as a call.
+        drop(used);
+    }
 
-impl Promise {
     /// Lets `fresh` wait.
-    pub(crate) fn keep(self, fresh: Fresh, permit: OwnedSemaphorePermit) {
-        let fresh = Fresh { _waiting: Some(permit), ..fresh };
-        *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(fresh);
+    pub(crate) fn keep(&self, fresh: Fresh, permit: OwnedSemaphorePermit) {
+        *self.slot() = Slot::Waiting(Fresh { _waiting: Some(permit), ..fresh });
     }
-}
 
-impl Drop for Promise {
-    fn drop(&mut self) {
-        self.0.making.store(false, Ordering::Release);
+    /// Makes room for another promise when this one was not kept.
+    pub(crate) fn give_up(&self) {
+        let mut slot = self.slot();
+        if matches!(*slot, Slot::Promised { .. } | Slot::Making) {
+            *slot = Slot::Empty;
+        }
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Slot> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

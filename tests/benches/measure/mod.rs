@@ -3,6 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+/// Calls before each sample that are not counted.
+const UNCOUNTED: u32 = 5;
+
 /// One thing to be measured.
 pub(crate) struct Case<'a> {
     /// What it is.
@@ -34,9 +37,12 @@ pub(crate) fn side_by_side(rounds: usize, cases: &mut [Case<'_>]) -> Vec<Figures
     let mut samples = vec![Vec::with_capacity(rounds); cases.len()];
     for round in 0..rounds + rounds / 10 {
         for (case, samples) in cases.iter_mut().zip(&mut samples) {
-            // Not counted, so that no case pays for what the one before it left behind.
-            (case.call)();
-            (case.before)();
+            // Not counted, so that no case pays for what the one before it left behind:
+            // cold caches, and memory that was given back to the system.
+            for _ in 0..UNCOUNTED {
+                (case.call)();
+                (case.before)();
+            }
             let start = Instant::now();
             for _ in 0..case.batch {
                 (case.call)();
