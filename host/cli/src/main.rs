@@ -53,7 +53,7 @@ fn main() -> ExitCode {
             // The work has a thread of its own, where a panic is caught as well.
             let run = || hook::run(&arguments.common, &verb, &environment, &printer);
             catch_unwind(AssertUnwindSafe(run))
-                .unwrap_or_else(|_| Ok(hook::fail(Some(verb.agent), "it failed inside", &printer)))
+                .unwrap_or_else(|_| Ok(hook::fail(verb.agent.parse().ok(), "it failed inside", &printer)))
         }
         Verb::Plugin(verb) => plugin::run(&arguments.common, &verb, &environment, &printer),
     };

@@ -177,9 +177,11 @@ fn no_scripts(mut caller: Caller<'_, Option<Asked>>, _: i32, answer: i32) {
 
 /// The core module that holds a component's own code: the first in it.
 fn main_module(component: &[u8]) -> &[u8] {
-    let module = wasmparser::Parser::new(0).parse_all(component).find_map(|payload| match payload.unwrap() {
-        wasmparser::Payload::ModuleSection { unchecked_range, .. } => Some(unchecked_range),
-        _ => None,
+    let module = wasmparser::Parser::new(0).parse_all(component).find_map(|payload| {
+        let wasmparser::Payload::ModuleSection { unchecked_range, .. } = payload.unwrap() else {
+            return None;
+        };
+        Some(unchecked_range)
     });
     &component[module.unwrap()]
 }
