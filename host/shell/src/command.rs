@@ -95,6 +95,9 @@ impl Walker<'_> {
         let mark = self.variables.mark();
         let assigns = !own.is_empty();
         for (name, value) in own {
+            if let Value::Text(text) = &value {
+                self.run_by_variable(&name, text);
+            }
             self.variables.set(&name, value);
         }
         let depth = self.via.len();

@@ -38,12 +38,16 @@
 #![forbid(unsafe_code)]
 
 mod brace;
+mod code;
 mod command;
+mod embedded;
 mod escape;
 mod expand;
 mod feed;
+mod git;
 #[cfg(test)]
 mod growth;
+mod interpreter;
 mod limits;
 mod nested;
 mod parse;

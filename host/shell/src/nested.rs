@@ -26,7 +26,14 @@ impl Walker<'_> {
         if SHELLS.contains(&name) {
             return self.shell(&via, arguments, feed);
         }
+        if self.interpreter(name, arguments, feed.as_ref()) || self.embedded(name, arguments, feed.as_ref()) {
+            return None;
+        }
         match name {
+            "git" => {
+                self.git(arguments);
+                None
+            }
             "eval" => {
                 let arguments = arguments.strip_prefix_field("--");
                 self.text(joined(arguments), &via, false, feed)
@@ -73,9 +80,9 @@ impl Walker<'_> {
                 self.each_command(&via, arguments, &["-x", "-X", "--exec", "--exec-batch"], &[";"]);
                 None
             }
-            "su" | "runuser" | "script" | "flock" | "vagrant" | "sg" => {
+            "su" | "runuser" | "script" | "flock" | "vagrant" | "sg" | "npx" | "npm" | "pnpm" => {
                 let at = arguments.iter().position(|field| {
-                    matches!(field.known(), Some("--command" | "--session-command"))
+                    matches!(field.known(), Some("--command" | "--session-command" | "--call"))
                         || field.known().is_some_and(|text| short_cluster(text, 'c'))
                 });
                 match at {
@@ -143,7 +150,7 @@ impl Walker<'_> {
     }
 
     /// Reports a command that is given word by word, in a pipeline of its own.
-    fn argv(&mut self, via: &[String], argv: Vec<Field>) {
+    pub(crate) fn argv(&mut self, via: &[String], argv: Vec<Field>) {
         if argv.is_empty() {
             return;
         }
@@ -232,7 +239,7 @@ impl StripPrefixField for [Field] {
     }
 }
 
-fn joined(fields: &[Field]) -> Text {
+pub(crate) fn joined(fields: &[Field]) -> Text {
     let mut out = Text::default();
     for (index, field) in fields.iter().enumerate() {
         if index > 0 {

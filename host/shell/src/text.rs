@@ -73,16 +73,20 @@ impl Text {
         out
     }
 
+    /// The text between two offsets, holes and all.
+    pub(crate) fn slice(&self, start: usize, end: usize) -> Self {
+        let from = self.holes.partition_point(|(at, _)| *at < start);
+        let to = self.holes.partition_point(|(at, _)| *at < end);
+        let held = self.holes.get(from..to).unwrap_or_default();
+        Self {
+            text: self.text.get(start..end).unwrap_or_default().to_owned(),
+            holes: held.iter().map(|(at, source)| (at - start, Rc::clone(source))).collect(),
+        }
+    }
+
     /// The text from `at` on.
     pub(crate) fn after(&self, at: usize) -> Self {
-        Self {
-            text: self.text.get(at..).unwrap_or_default().to_owned(),
-            holes: self
-                .holes
-                .iter()
-                .filter_map(|(hole, source)| Some((hole.checked_sub(at)?, Rc::clone(source))))
-                .collect(),
-        }
+        self.slice(at, self.text.len())
     }
 
     /// The name and the value, if this reads `NAME=value`.
@@ -146,14 +150,7 @@ impl Span {
 
     /// The text there, holes and all.
     pub(crate) fn slice(&self) -> Text {
-        let holes = &self.text.holes;
-        let from = holes.partition_point(|(at, _)| *at < self.start);
-        let to = holes.partition_point(|(at, _)| *at < self.end);
-        let held = holes.get(from..to).unwrap_or_default();
-        Text {
-            text: self.raw().to_owned(),
-            holes: held.iter().map(|(at, source)| (at - self.start, Rc::clone(source))).collect(),
-        }
+        self.text.slice(self.start, self.end)
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct Walker<'b> {
     pub(crate) budget: &'b mut Budget,
     pub(crate) variables: Variables,
     pub(crate) aliases: HashMap<String, Text>,
+    /// The aliases that the script gives git.
+    pub(crate) git_aliases: HashMap<String, Text>,
     /// The aliases that are being expanded.
     pub(crate) expanding: HashSet<String>,
     pub(crate) pipelines: Vec<Pipeline>,
@@ -54,6 +56,7 @@ impl<'b> Walker<'b> {
             budget,
             variables: Variables::default(),
             aliases: HashMap::new(),
+            git_aliases: HashMap::new(),
             expanding: HashSet::new(),
             pipelines: Vec::new(),
             via: Vec::new(),
