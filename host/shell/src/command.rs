@@ -102,7 +102,8 @@ impl Walker<'_> {
         }
         let depth = self.via.len();
         self.via.extend(peeled.via);
-        let output = self.reenter(&argv, feed);
+        let called = if peeled.start == 0 { self.function(&argv, feed.as_ref()) } else { None };
+        let output = called.unwrap_or_else(|| self.reenter(&argv, feed));
         self.via.truncate(depth);
         if assigns {
             self.variables.blur(mark);

@@ -44,6 +44,7 @@ mod embedded;
 mod escape;
 mod expand;
 mod feed;
+mod function;
 mod git;
 #[cfg(test)]
 mod growth;
@@ -89,6 +90,7 @@ fn analyse_with(source: &str, budget: &mut Budget) -> Script {
     let text = Rc::new(Text::known(source));
     let tree = parse::parse(&text, budget.depth());
     let mut walker = Walker::new(budget);
+    walker.replays = function::REPLAY_MIN + 4 * source.len();
     walker.variables.count(&tree.names);
     walker.list(&tree.list, &Scope { heredocs: &tree.heredocs, names: &tree.names, feed: None });
     let broken = walker.broken || tree.broken;
