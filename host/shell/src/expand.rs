@@ -6,6 +6,7 @@ use crate::{
     brace::{self, Piece},
     syntax::{Body, Operator, OperatorKind, Part, Variable, Word},
     text::Text,
+    transform,
     variable::Value,
     walk::{Scope, Walker},
 };
@@ -102,10 +103,16 @@ impl Walker<'_> {
                     *file = self.in_child(|walker| walker.list(body, &scope.without_feed()));
                     pieces.push(Piece::Fixed(Text::hole(&span.rendered())));
                 }
-                Part::Other { inner, span, .. } => {
+                Part::Other { inner, quoted, span } => {
                     self.pieces(inner, scope, &mut None);
+                    let value = transform::value(span.raw(), &self.variables)
+                        .filter(|text| self.budget.output(text.len() + transform::COST));
                     self.forget_assigned(span.raw());
-                    pieces.push(Piece::Fixed(Text::hole(&span.rendered())));
+                    pieces.push(match value {
+                        Some(text) if *quoted => Piece::Fixed(text),
+                        Some(text) => Piece::Split(text),
+                        None => Piece::Fixed(Text::hole(&span.rendered())),
+                    });
                 }
                 Part::Array(words) => {
                     for word in words {

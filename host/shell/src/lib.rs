@@ -54,6 +54,7 @@ mod nested;
 mod parse;
 mod syntax;
 mod text;
+mod transform;
 mod variable;
 mod walk;
 mod wrapper;

@@ -160,6 +160,7 @@ pub(crate) enum Part {
     /// An expansion that is not resolved, with whatever can run inside it.
     Other {
         inner: Vec<Part>,
+        quoted: bool,
         span: Span,
     },
     /// Something that was unknown before this text was put together.
