@@ -57,6 +57,7 @@ mod text;
 mod transform;
 mod variable;
 mod walk;
+mod windows;
 mod wrapper;
 
 use std::rc::Rc;
@@ -64,6 +65,7 @@ use std::rc::Rc;
 use portcullis_model::script::Script;
 
 pub use crate::limits::Limits;
+pub use crate::windows::analyse_powershell;
 use crate::{
     limits::Budget,
     text::Text,

@@ -26,7 +26,11 @@ impl Walker<'_> {
         if SHELLS.contains(&name) {
             return self.shell(&via, arguments, feed);
         }
-        if self.interpreter(name, arguments, feed.as_ref()) || self.embedded(name, arguments, feed.as_ref()) {
+        let fed = feed.as_ref();
+        if self.interpreter(name, arguments, fed)
+            || self.embedded(name, arguments, fed)
+            || self.windows(name, arguments, fed)
+        {
             return None;
         }
         match name {
