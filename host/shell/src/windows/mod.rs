@@ -41,13 +41,20 @@ struct Plain {
     end: usize,
 }
 
+/// Programs and commands that run a text in one of these languages.
+const PROGRAMS: [&str; 7] =
+    ["powershell", "pwsh", "iex", "invoke-expression", "start-process", "saps", "cmd"];
+
 impl Walker<'_> {
     /// Follows the text of one of these shells when `name` is one; whether it is.
     pub(crate) fn windows(&mut self, name: &str, arguments: &[Field], feed: Option<&Text>) -> bool {
-        let low = name.rsplit('\\').next().unwrap_or(name).to_ascii_lowercase();
-        let via = [low.trim_end_matches(".exe").to_owned()];
-        let [program] = &via;
-        match program.as_str() {
+        let base = name.rsplit('\\').next().unwrap_or(name);
+        let base = base.strip_suffix(".exe").or_else(|| base.strip_suffix(".EXE")).unwrap_or(base);
+        let Some(program) = PROGRAMS.iter().copied().find(|known| known.eq_ignore_ascii_case(base)) else {
+            return false;
+        };
+        let via = [program.to_owned()];
+        match program {
             "powershell" | "pwsh" => {
                 if let Some(text) = powershell_text(program, arguments, feed) {
                     self.nest(text, &via, Self::powershell);
