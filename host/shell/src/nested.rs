@@ -146,6 +146,7 @@ impl Walker<'_> {
         let follow = |walker: &mut Self| {
             let tree = parse(&text, walker.depth);
             walker.broken |= tree.broken;
+            walker.cut_short |= tree.cut_short;
             walker.variables.count(&tree.names);
             walker.list(&tree.list, &Scope { heredocs: &tree.heredocs, names: &tree.names, feed })
         };

@@ -10,6 +10,7 @@ use portcullis_model::script::{Command, Script};
 
 use crate::{
     expand::Field,
+    finished,
     limits::{Budget, Limits},
     text::{Span, Text},
     walk::Walker,
@@ -18,7 +19,7 @@ use crate::{
 /// Takes a PowerShell script apart, within the default limits.
 #[must_use]
 pub fn analyse_powershell(source: &str) -> Script {
-    let mut script = Script { source: source.to_owned(), ..Script::default() };
+    let script = Script { source: source.to_owned(), cut_short: true, ..Script::default() };
     let mut budget = Budget::new(Limits::default());
     if !budget.read(source.len()) {
         return script;
@@ -26,10 +27,7 @@ pub fn analyse_powershell(source: &str) -> Script {
     let mut walker = Walker::new(&mut budget);
     walker.powershell(&Text::known(source));
     let broken = walker.broken;
-    script.pipelines = walker.pipelines;
-    script.pipelines.retain(|pipeline| !pipeline.commands.is_empty());
-    script.complete = !broken && !budget.exhausted;
-    script
+    finished(script, walker, broken)
 }
 
 /// One command of a pipeline before its words are followed.

@@ -156,7 +156,7 @@ impl Parser<'_, '_, '_> {
         let close = if self.peek() == Some('(') { ')' } else { '}' };
         self.step();
         let Some(depth) = self.walker.depth.checked_sub(1) else {
-            self.walker.broken = true;
+            self.walker.cut_short = true;
             self.at = self.source.len();
             return;
         };
