@@ -31,7 +31,8 @@ writes to a raw device, `chmod 777`, shutting the machine down, and running a do
 refuses a command, give the user the exact command and ask them to run it themselves. Do not work around the \
 refusal with another command, another tool, or a script.";
 
-struct Irreversible;
+/// The guard. Public for the fuzz target, which judges with it natively.
+pub struct Irreversible;
 
 impl Plugin for Irreversible {
     fn describe() -> Info {
