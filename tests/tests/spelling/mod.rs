@@ -34,7 +34,7 @@ enum Step {
     /// As one word, in single or double quotes.
     Quoted(&'static str, &'static str, bool, Rank),
     /// As the body of a heredoc with a quoted delimiter.
-    Heredoc(&'static str),
+    Heredoc(&'static str, &'static str),
 }
 
 use Rank::{Assignment, Builtin, Keyword, Program, Script};
@@ -57,8 +57,12 @@ const STEPS: &[Step] = &[
     Before("flock /tmp/lock ", Program),
     Before("xargs -0 ", Program),
     Before("strace -f -o log ", Program),
+    Before("busybox ", Program),
+    Before("chroot /mnt ", Program),
+    Before("unshare -r ", Program),
+    Before("ionice -c 2 ", Program),
     Around("find . -name x -exec ", " \\;"),
-    Around("find . -type f -execdir ", " {} +"),
+    Around("find . -type f -execdir ", " \\;"),
     Before("command ", Builtin),
     Before("exec ", Builtin),
     Before("A=b ", Assignment),
@@ -69,14 +73,22 @@ const STEPS: &[Step] = &[
     Quoted("bash -lc ", "", true, Program),
     Quoted("dash -e -c ", " name argument", false, Program),
     Quoted("bash --norc -c ", "", false, Program),
+    Quoted("su -c ", "", false, Program),
+    Quoted("ssh host ", "", false, Program),
+    Quoted("watch -n 1 ", "", true, Program),
+    Quoted("script -qc ", " /dev/null", false, Program),
+    Quoted("source <(echo ", ")", false, Script),
+    Quoted("X=", "; eval \"$X\"", false, Script),
     Quoted("eval ", "", false, Builtin),
     Quoted("eval ", "", true, Builtin),
     Quoted("bash <<< ", "", false, Script),
     Quoted("echo ", " | sh", false, Script),
     Quoted("printf '%s\\n' ", " | sudo bash", false, Script),
     Quoted("trap ", " EXIT", false, Builtin),
-    Heredoc("bash"),
-    Heredoc("sudo sh -s"),
+    Heredoc("bash", ""),
+    Heredoc("sudo sh -s", ""),
+    Heredoc("source /dev/stdin", ""),
+    Heredoc("cat", " | sh"),
     Beside("ls; ", ""),
     Beside("ls;", ""),
     Beside("cd a && ", ""),
@@ -90,11 +102,11 @@ const STEPS: &[Step] = &[
     Beside("", " &"),
     Beside("", " # a comment"),
     Beside("", " > /dev/null 2>&1"),
-    Beside("echo $(", ")"),
-    Beside("X=$(", ")"),
-    Beside("echo \"$(", ")\""),
-    Beside("cat <(", ")"),
-    Beside("(", ")"),
+    Beside("echo $( ", " )"),
+    Beside("X=$( ", " )"),
+    Beside("echo \"$( ", " )\""),
+    Beside("cat <( ", " )"),
+    Beside("( ", " )"),
     Beside("{ ", "; }"),
     Within("# a comment\n", ""),
     Within("ls\n", "\nls"),
@@ -106,6 +118,9 @@ const STEPS: &[Step] = &[
     Within("while read -r line; do\n", "\ndone"),
     Within("case x in\nx)\n", "\n;;\nesac"),
     Within("f() {\n", "\n}\nf"),
+    Within("function g {\n", "\n}\ng"),
+    Within("until ls; do\n", "\ndone"),
+    Within("select x in a b; do\n", "\ndone"),
     Within("set -eu\n", ""),
 ];
 
@@ -136,7 +151,9 @@ impl Text {
             Quoted(before, behind, double, becomes) => {
                 (format!("{before}{}{behind}", if double { double_quoted(is) } else { quoted(is) }), becomes)
             }
-            Heredoc(reader) => (format!("{reader} <<'END{depth}'\n{is}\nEND{depth}\n"), Script),
+            Heredoc(before, behind) => {
+                (format!("{before} <<'END{depth}'{behind}\n{is}\nEND{depth}\n"), Script)
+            }
             Before(..) | Around(..) | Beside(..) => return self,
         };
         Self { is, rank }
@@ -172,7 +189,7 @@ fn spell(word: &str, style: u8) -> String {
     }
 }
 
-/// Every step once, and up to three at a time, around one of `commands`.
+/// One of `commands`, spelt anyhow, with up to three steps around it.
 pub(crate) fn spelt(commands: &'static [&'static [&'static str]]) -> impl Strategy<Value = Text> {
     let styles = prop::collection::vec(0..10_u8, 8);
     let plain = (select(commands), styles).prop_map(|(words, styles)| Text::command(words, &styles));
