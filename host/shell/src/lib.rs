@@ -26,7 +26,7 @@
 //! - A compound command inside a pipeline is represented by its commands:
 //!   `{ curl x; } | sh` has a pipeline of `curl x` and `sh`.
 //! - `complete` is false when a part was broken or a limit was passed. What
-//!   follows a broken part is still reported.
+//!   follows a broken part is still reported. `cut_short` tells of a limit alone.
 //!
 //! # Functions and the fork bomb
 //!
@@ -57,6 +57,7 @@ mod text;
 mod transform;
 mod variable;
 mod walk;
+mod windows;
 mod wrapper;
 
 use std::rc::Rc;
@@ -64,6 +65,7 @@ use std::rc::Rc;
 use portcullis_model::script::Script;
 
 pub use crate::limits::Limits;
+pub use crate::windows::analyse_powershell;
 use crate::{
     limits::Budget,
     text::Text,
@@ -84,7 +86,7 @@ pub fn analyse_within(source: &str, limits: Limits) -> Script {
 }
 
 fn analyse_with(source: &str, budget: &mut Budget) -> Script {
-    let mut script = Script { source: source.to_owned(), ..Script::default() };
+    let script = Script { source: source.to_owned(), cut_short: true, ..Script::default() };
     if !budget.read(source.len()) {
         return script;
     }
@@ -95,8 +97,15 @@ fn analyse_with(source: &str, budget: &mut Budget) -> Script {
     walker.variables.count(&tree.names);
     walker.list(&tree.list, &Scope { heredocs: &tree.heredocs, names: &tree.names, feed: None });
     let broken = walker.broken || tree.broken;
+    walker.cut_short |= tree.cut_short;
+    finished(script, walker, broken)
+}
+
+/// What the walk has found, as the answer.
+fn finished(mut script: Script, walker: Walker<'_>, broken: bool) -> Script {
+    script.cut_short = walker.cut_short || walker.budget.exhausted;
+    script.complete = !broken && !script.cut_short;
     script.pipelines = walker.pipelines;
     script.pipelines.retain(|pipeline| !pipeline.commands.is_empty());
-    script.complete = !broken && !budget.exhausted;
     script
 }

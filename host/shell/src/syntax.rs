@@ -13,6 +13,8 @@ pub(crate) struct Tree {
     pub(crate) names: Vec<String>,
     /// A part was not understood.
     pub(crate) broken: bool,
+    /// A limit was passed.
+    pub(crate) cut_short: bool,
     /// Bytes that the parser looked at.
     #[cfg(test)]
     pub(crate) steps: usize,

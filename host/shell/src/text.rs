@@ -28,6 +28,11 @@ impl Text {
         self.holes.is_empty().then_some(self.text.as_str())
     }
 
+    /// The whole of it, when it is known.
+    pub(crate) fn into_known(self) -> Result<String, Self> {
+        if self.holes.is_empty() { Ok(self.text) } else { Err(self) }
+    }
+
     /// With a placeholder where a hole is.
     pub(crate) fn raw(&self) -> &str {
         &self.text
@@ -62,6 +67,9 @@ impl Text {
 
     /// With the source of each hole in its place.
     pub(crate) fn rendered(&self) -> String {
+        if self.holes.is_empty() {
+            return self.text.clone();
+        }
         let mut out = String::with_capacity(self.text.len());
         let mut from = 0;
         for (at, source) in &self.holes {
@@ -145,7 +153,7 @@ impl Span {
 
     /// The text there, with the source of each hole in its place.
     pub(crate) fn rendered(&self) -> String {
-        self.slice().rendered()
+        if self.text.holes.is_empty() { self.raw().to_owned() } else { self.slice().rendered() }
     }
 
     /// The text there, holes and all.

@@ -54,6 +54,8 @@ pub(crate) struct Walker<'b> {
     /// Levels of nesting that are left.
     pub(crate) depth: usize,
     pub(crate) broken: bool,
+    /// The levels of nesting ran out somewhere.
+    pub(crate) cut_short: bool,
 }
 
 impl<'b> Walker<'b> {
@@ -72,6 +74,7 @@ impl<'b> Walker<'b> {
             via: Vec::new(),
             depth,
             broken: false,
+            cut_short: false,
         }
     }
 
@@ -163,7 +166,7 @@ impl<'b> Walker<'b> {
     /// Runs `inner` one level deeper; `None` when there is no level left.
     pub(crate) fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let Some(depth) = self.depth.checked_sub(1) else {
-            self.broken = true;
+            self.cut_short = true;
             return None;
         };
         self.depth = depth;

@@ -1,177 +1,282 @@
-//! Downloads that a shell or an interpreter runs.
+//! Downloads and encoded texts that a shell or an interpreter runs.
 
-use portcullis_sdk::{Command, Pipeline, Word};
+use portcullis_sdk::{Command, Script, Word};
 
 use crate::category::Category;
-use crate::finding::Finding;
-use crate::program;
+use crate::computed;
+use crate::runner::{Program, Runner};
 
-pub(crate) fn check(pipeline: &Pipeline) -> Option<Finding> {
-    let mut downloaded = false;
-    for command in &pipeline.commands {
-        let runner = Runner::of(command);
-        if runner
-            .is_some_and(|runner| (downloaded && runner.runs_stdin(command)) || runner.runs_download(command))
-        {
-            return Some(Finding::new(Category::PipeToShell, &source(pipeline)));
-        }
-        downloaded = downloaded || downloads(command);
-    }
-    None
+/// More names than this are not remembered.
+const SAVED: usize = 16;
+
+/// What the commands of a script so far have fetched or decoded.
+#[derive(Debug, Default)]
+pub(crate) struct Flow<'a> {
+    /// Of the pipeline so far.
+    downloaded: bool,
+    decoded: bool,
+    /// Files that a download went into.
+    saved: Vec<&'a str>,
 }
 
-fn source(pipeline: &Pipeline) -> String {
-    let sources: Vec<_> = pipeline.commands.iter().map(|command| command.source.as_str()).collect();
-    sources.join(" | ")
-}
-
-const DOWNLOADERS: [&str; 7] = ["curl", "wget", "http", "https", "xh", "fetch", "aria2c"];
-
-/// Whether a command prints a download.
-fn downloads(command: &Command) -> bool {
-    program::name(command).is_some_and(|name| DOWNLOADERS.contains(&name.as_str()))
-        || command.args().iter().any(holds_download)
-}
-
-/// Whether a word that only the shell can compute runs a downloader.
-fn holds_download(word: &Word) -> bool {
-    let Word::Computed(source) = word else { return false };
-    runs_downloader(source)
-}
-
-fn runs_downloader(source: &str) -> bool {
-    let computes = ["$(", "<(", "`"].iter().any(|opening| source.contains(opening));
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    computes && source.split(|c: char| !is_name(c)).any(|word| matches!(word, "curl" | "wget"))
-}
-
-/// A program that runs a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Runner {
-    Shell,
-    Interpreter,
-    /// `source` and `.`
-    Source,
-    Eval,
-}
-
-impl Runner {
-    fn of(command: &Command) -> Option<Self> {
-        let name = program::name(command)?;
-        if name == "." {
-            return Some(Self::Source);
-        }
-        // `python3.12` is a python.
-        match name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
-            "sh" | "bash" | "dash" | "zsh" | "ksh" | "mksh" | "ash" | "fish" | "csh" | "tcsh" | "pwsh"
-            | "powershell" => Some(Self::Shell),
-            "python" | "pypy" | "perl" | "ruby" | "node" | "nodejs" | "php" | "lua" | "deno" | "bun"
-            | "tclsh" | "osascript" => Some(Self::Interpreter),
-            "source" => Some(Self::Source),
-            "eval" => Some(Self::Eval),
-            _ => None,
-        }
+impl<'a> Flow<'a> {
+    pub(crate) fn begin_pipeline(&mut self) {
+        (self.downloaded, self.decoded) = (false, false);
     }
 
-    /// Whether its program is what a pipe feeds it.
-    fn runs_stdin(self, command: &Command) -> bool {
-        // `xargs sh -c` makes what it reads the program.
-        let fed = command.via.iter().any(|wrapper| matches!(wrapper.as_str(), "xargs" | "parallel"));
-        match self {
-            Self::Shell => match inline(command, 'c') {
-                Some(program) => fed && program.is_none(),
-                None => fed || first_operand_is_stdin(command),
-            },
-            Self::Interpreter => !runs_inline(command) && first_operand_is_stdin(command),
-            Self::Source => first_operand_is_stdin(command) && !command.args().is_empty(),
-            Self::Eval => fed,
+    /// Judges one command, in the order in which they stand.
+    pub(crate) fn check(
+        &mut self,
+        name: Option<&str>,
+        command: &'a Command,
+        script: &Script,
+    ) -> Option<Category> {
+        let found = match name.and_then(Runner::of) {
+            Some(runner) => self.runs(runner, command, script),
+            None => self.runs_saved(command),
+        };
+        self.follow(name.unwrap_or_default(), command);
+        found
+    }
+
+    fn runs(&self, runner: Runner, command: &Command, script: &Script) -> Option<Category> {
+        let substituted = |word: &Word| of_word(word, matches!(runner, Runner::Expression));
+        let found = match runner.program(command) {
+            Program::Stdin if self.downloaded => Some(Category::PipeToShell),
+            Program::Stdin if self.decoded => Some(Category::Decoded),
+            Program::Stdin => {
+                command.stdin.iter().chain(&command.reads).find_map(|word| of_source(word.text()))
+            }
+            Program::Inline(_) if matches!(runner, Runner::Eval | Runner::Expression) => {
+                command.args().iter().find_map(substituted)
+            }
+            Program::Inline(word) => substituted(word).or_else(|| unpacks(runner, word)),
+            Program::File(word) if word.text().contains("<(") => substituted(word),
+            Program::File(word) if runner == Runner::Source => {
+                substituted(word).or_else(|| self.is_saved(word.text()))
+            }
+            Program::File(word) => self.is_saved(word.text()),
+            Program::Other => None,
+        };
+        let encoded = || (runner == Runner::Shell && is_encoded(command)).then_some(Category::Decoded);
+        let found = found.or_else(encoded)?;
+        // The host has decoded what is constant, and its commands are judged like all others.
+        (found != Category::Decoded || !was_read(command, script)).then_some(found)
+    }
+
+    /// `./install.sh` of a file that was just downloaded.
+    fn runs_saved(&self, command: &Command) -> Option<Category> {
+        let program = command.words.first().filter(|_| !self.saved.is_empty())?;
+        program.text().contains(['/', '$']).then(|| self.is_saved(program.text())).flatten()
+    }
+
+    fn is_saved(&self, file: &str) -> Option<Category> {
+        self.saved.contains(&plain(file)).then_some(Category::PipeToShell)
+    }
+
+    fn follow(&mut self, name: &str, command: &'a Command) {
+        let downloads = matches!(
+            name,
+            "curl"
+                | "wget"
+                | "http"
+                | "https"
+                | "xh"
+                | "fetch"
+                | "aria2c"
+                | "iwr"
+                | "irm"
+                | "invoke-webrequest"
+                | "invoke-restmethod"
+                | "wget2"
+        );
+        self.downloaded |= downloads || command.args().iter().any(downloads_in);
+        self.decoded |= is_decoder(name, command)
+            || command.args().iter().any(|word| word.literal().is_none() && computed::decodes(word.text()));
+        if downloads {
+            self.save(name, command);
+        } else if self.downloaded && name == "tee" {
+            let files = command.args().iter().map(Word::text).filter(|word| !word.starts_with('-'));
+            self.remember(files);
+        }
+        if self.downloaded {
+            self.remember(command.writes.iter().map(Word::text));
         }
     }
 
-    /// Whether its program is a substitution that downloads, as in
-    /// `sh -c "$(curl …)"` and `bash <(curl …)`.
-    fn runs_download(self, command: &Command) -> bool {
-        let substituted = |word: &Word| holds_download(word) && word.text().contains("<(");
-        match self {
-            Self::Eval | Self::Source => command.args().iter().any(holds_download),
-            Self::Shell | Self::Interpreter => {
-                let program = ['c', 'e'].into_iter().find_map(|flag| inline(command, flag)).flatten();
-                program.is_some_and(holds_download)
-                    || command.args().iter().find(|word| !is_option(word)).is_some_and(substituted)
-                    || command.reads.iter().any(holds_download)
-                    || command.stdin.as_ref().is_some_and(|fed| runs_downloader(fed.text()))
+    fn save(&mut self, name: &str, command: &'a Command) {
+        let wget = name == "wget";
+        let mut words = command.args().iter().map(Word::text);
+        let (mut remote, mut url) = (wget, None);
+        while let Some(word) = words.next() {
+            let file = match word {
+                "-o" | "--output" | "-OutFile" | "-outfile" if !wget => words.next(),
+                "-O" | "--output-document" if wget => words.next(),
+                "-O" | "--remote-name" => {
+                    remote = true;
+                    None
+                }
+                _ => None,
+            };
+            if let Some(file) = file {
+                remote = false;
+                self.remember([file].into_iter());
+            } else if let Some(bundle) = word.strip_prefix('-') {
+                // `-fsSLo FILE`, `-sO`, `-qO FILE`
+                if !bundle.starts_with('-') && bundle.ends_with(if wget { 'O' } else { 'o' }) {
+                    remote = false;
+                    self.remember(words.next().into_iter());
+                }
+                remote |= !wget && !bundle.starts_with('-') && bundle.contains('O');
+            } else {
+                url = Some(word);
             }
         }
+        let name = url.filter(|_| remote).and_then(|url| url.trim_end_matches('"').rsplit('/').next());
+        self.remember(name.into_iter());
+    }
+
+    fn remember(&mut self, files: impl Iterator<Item = &'a str>) {
+        let room = SAVED.saturating_sub(self.saved.len());
+        self.saved.extend(files.map(plain).filter(|file| !file.is_empty() && *file != "-").take(room));
     }
 }
 
-fn is_option(word: &Word) -> bool {
-    word.literal().is_some_and(|text| text.starts_with('-') && text.len() > 1)
+/// A file's name as two commands would both write it.
+fn plain(file: &str) -> &str {
+    let file = file.trim_matches('"');
+    file.strip_prefix("./").unwrap_or(file)
 }
 
-/// The word behind a bundle of options with this letter, such as `-lc`: `None`
-/// without such a bundle, `Some(None)` when nothing is behind it.
-fn inline(command: &Command, letter: char) -> Option<Option<&Word>> {
-    let bundle = |word: &Word| {
-        word.literal().is_some_and(|text| {
-            text.strip_prefix('-')
-                .is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
-        })
-    };
-    let at = command.args().iter().position(bundle)?;
-    Some(command.args().get(at + 1))
+fn downloads_in(word: &Word) -> bool {
+    word.literal().is_none() && computed::downloads(word.text())
 }
 
-/// Whether an interpreter has its program on the command line.
-fn runs_inline(command: &Command) -> bool {
-    command.literals().take_while(|word| word.starts_with('-')).any(|word| match word.strip_prefix("--") {
-        Some(long) => ["eval", "print", "version", "help", "run"].iter().any(|name| long.starts_with(name)),
-        None => word.contains(['c', 'e', 'm', 'p', 'n', 'r', 'E', 'V']),
-    })
+/// What a word is made of that only the shell can compute.
+fn of_word(word: &Word, powershell: bool) -> Option<Category> {
+    if powershell && fetches(word.text()) {
+        return Some(Category::PipeToShell);
+    }
+    if word.literal().is_some() { None } else { of_source(word.text()) }
 }
 
-/// Whether no file is named, or standard input is.
-fn first_operand_is_stdin(command: &Command) -> bool {
-    let mut words = command.args().iter();
-    loop {
-        match words.next() {
-            None => return true,
-            Some(Word::Computed(_)) => return false,
-            Some(Word::Literal(text)) => match text.as_str() {
-                "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => return true,
-                // What is behind `-s` are the program's arguments.
-                "-s" => return true,
-                "--version" | "--help" => return false,
-                // These take the next word.
-                "-o" | "+o" | "-O" | "-W" | "-X" | "--rcfile" | "--init-file" => {
-                    words.next();
-                }
-                option if option.starts_with('-') => {
-                    if !option.starts_with("--") && option.contains('s') {
-                        return true;
-                    }
-                }
-                _ => return false,
-            },
+fn of_source(source: &str) -> Option<Category> {
+    if computed::downloads(source) {
+        Some(Category::PipeToShell)
+    } else if computed::decodes(source) {
+        Some(Category::Decoded)
+    } else {
+        None
+    }
+}
+
+/// Whether PowerShell text downloads something.
+fn fetches(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    [
+        "downloadstring",
+        "downloaddata",
+        "invoke-webrequest",
+        "invoke-restmethod",
+        "iwr ",
+        "irm ",
+        "net.webclient",
+    ]
+    .iter()
+    .any(|name| text.contains(name))
+}
+
+fn is_decoder(name: &str, command: &Command) -> bool {
+    match name {
+        "base64" | "gbase64" | "base32" | "openssl" => {
+            command.literals().any(|word| matches!(word, "-d" | "-D" | "--decode" | "-di" | "-id"))
         }
+        "xxd" => command.literals().any(|word| word.starts_with('-') && word.contains('r')),
+        "uudecode" | "zcat" | "gzcat" | "bzcat" | "xzcat" | "zstdcat" => true,
+        "gunzip" | "gzip" | "bunzip2" | "xz" | "zstd" => {
+            matches!(name, "gunzip" | "bunzip2") || command.has_flag('d', "decompress")
+        }
+        "gpg" | "gpg2" => command.has_flag('d', "decrypt"),
+        _ => false,
     }
+}
+
+/// Inline code that decodes a text in order to run it.
+fn unpacks(runner: Runner, word: &Word) -> Option<Category> {
+    if runner != Runner::Interpreter {
+        return None;
+    }
+    let text = word.text();
+    let decodes = [
+        "b64decode",
+        "atob(",
+        "'base64'",
+        "\"base64\"",
+        "decode_base64",
+        "base64_decode",
+        "unhexlify",
+        "fromhex",
+        "decode64",
+    ]
+    .iter()
+    .any(|name| text.contains(name));
+    let runs = ["exec(", "eval(", "eval ", "system(", "subprocess", "popen", "execSync", "spawn"]
+        .iter()
+        .any(|name| text.contains(name));
+    (decodes && runs).then_some(Category::Decoded)
+}
+
+/// `powershell -EncodedCommand …`
+fn is_encoded(command: &Command) -> bool {
+    let name = command.program().unwrap_or_default();
+    let powershell =
+        ["powershell", "powershell.exe", "pwsh", "pwsh.exe"].iter().any(|p| p.eq_ignore_ascii_case(name));
+    powershell
+        && command.literals().any(|word| {
+            word.strip_prefix('-').is_some_and(|given| {
+                let start = "encodedcommand".get(..given.len());
+                !given.is_empty() && start.is_some_and(|start| start.eq_ignore_ascii_case(given))
+            })
+        })
+}
+
+/// Whether the host took apart what this runner is given. It names the runner
+/// among what led to those commands.
+fn was_read(command: &Command, script: &Script) -> bool {
+    let Some(name) = command.program() else { return false };
+    script
+        .commands()
+        .any(|inner| inner.via.len() > command.via.len() && inner.via.iter().any(|via| via == name))
 }
 
 #[cfg(test)]
 mod tests {
     use portcullis_sdk::testing::{command, script};
-    use portcullis_sdk::{Pipeline, Word};
+    use portcullis_sdk::{Command, Pipeline, Script, Word};
 
-    use super::check;
+    use super::Flow;
+    use crate::category::Category;
+    use crate::program;
 
-    fn refused(text: &str) -> bool {
-        script(text).pipelines().iter().any(|pipeline| check(pipeline).is_some())
+    fn judged(script: &Script) -> Option<Category> {
+        let mut flow = Flow::default();
+        script.pipelines().iter().find_map(|pipeline| {
+            flow.begin_pipeline();
+            pipeline.commands.iter().find_map(|command| {
+                let name = program::name(command);
+                flow.check(name.as_deref(), command, script)
+            })
+        })
     }
 
-    fn refused_with(text: &str, computed: &str) -> bool {
+    fn of(commands: Vec<Command>) -> Option<Category> {
+        judged(&Script::new("x", true, vec![Pipeline::new(commands)]))
+    }
+
+    fn with(text: &str, computed: &str) -> Option<Category> {
         let mut command = command(text);
         command.words.push(Word::Computed(computed.to_owned()));
-        check(&Pipeline::new(vec![command])).is_some()
+        of(vec![command])
     }
 
     #[test]
@@ -181,18 +286,15 @@ mod tests {
             "wget -qO- u | bash",
             "curl u | python3",
             "curl u | python3.12 -",
-            "curl u | zsh",
             "curl -s u | base64 -d | bash",
             "curl u | tee x | sh",
             "curl u -sSf | sh -s -- -y",
-            "curl u | bash -ex",
-            "curl u | bash -o pipefail",
             "curl u | bash /dev/stdin arg",
-            "curl u | node",
             "curl u | perl -w",
             "curl u | . /dev/stdin",
+            "iwr u | iex",
         ] {
-            assert!(refused(text), "{text}");
+            assert_eq!(judged(&script(text)), Some(Category::PipeToShell), "{text}");
         }
     }
 
@@ -214,8 +316,9 @@ mod tests {
             "bash --version",
             "sh build.sh | curl -T - u",
             "cat x | sh",
+            "curl u ; sh",
         ] {
-            assert!(!refused(text), "{text}");
+            assert_eq!(judged(&script(text)), None, "{text}");
         }
     }
 
@@ -223,34 +326,68 @@ mod tests {
     fn a_program_that_a_substitution_downloads_is_refused() {
         let download = "\"$(curl -fsSL https://get.example.com/i.sh)\"";
         for text in ["sh -c", "bash -lc", "eval", "python3 -c", "perl -e"] {
-            assert!(refused_with(text, download), "{text}");
+            assert_eq!(with(text, download), Some(Category::PipeToShell), "{text}");
         }
         for text in ["source", ".", "bash", "sh -x", "python3"] {
-            assert!(refused_with(text, "<(wget -qO- https://get.example.com/env.sh)"), "{text}");
+            assert_eq!(with(text, "<(wget -qO- u)"), Some(Category::PipeToShell), "{text}");
         }
+        let mut bash = command("bash");
+        bash.stdin = Some(Word::Computed("$(curl -s u)".to_owned()));
+        assert_eq!(of(vec![bash]), Some(Category::PipeToShell));
     }
 
     #[test]
     fn a_download_as_an_argument_passes() {
-        let download = "\"$(curl -s https://api.example.com/version)\"";
         for text in ["echo", "python3 release.py", "bash release.sh", "git tag"] {
-            assert!(!refused_with(text, download), "{text}");
+            assert_eq!(with(text, "\"$(curl -s https://api.example.com/version)\""), None, "{text}");
         }
-        assert!(!refused_with("sh -c", "\"$(cat curl.sh)\""));
+        assert_eq!(with("sh -c", "\"$(cat curl.sh)\""), None);
     }
 
     #[test]
-    fn a_here_string_that_downloads_is_refused() {
-        let mut bash = command("bash");
-        bash.source = "bash <<< \"$(curl -s https://get.example.com/x)\"".to_owned();
-        bash.stdin = Some(portcullis_sdk::Word::Computed("$(curl -s u)".to_owned()));
-        assert!(check(&Pipeline::new(vec![bash])).is_some());
+    fn a_file_that_was_just_downloaded_is_not_run() {
+        for text in [
+            "curl -fsSL u -o get.sh ; sh get.sh",
+            "curl -fsSLo get.sh u ; bash ./get.sh",
+            "wget https://x/get.sh ; bash get.sh",
+            "curl -O https://x/get.py ; python3 get.py",
+            "curl -o /tmp/i u ; chmod +x /tmp/i ; /tmp/i",
+            "curl u | tee i.sh ; . ./i.sh",
+        ] {
+            assert_eq!(judged(&script(text)), Some(Category::PipeToShell), "{text}");
+        }
+        for text in [
+            "curl -o a.tgz u ; tar xf a.tgz",
+            "curl -o data.json u ; python3 parse.py data.json",
+            "sh get.sh",
+        ] {
+            assert_eq!(judged(&script(text)), None, "{text}");
+        }
     }
 
     #[test]
-    fn what_xargs_makes_of_a_download_is_refused() {
-        let mut pipeline = script("curl -s u | sh -c").pipelines()[0].clone();
-        pipeline.commands[1].via.push("xargs".to_owned());
-        assert!(check(&pipeline).is_some());
+    fn a_text_that_is_decoded_to_be_run_is_refused() {
+        for text in
+            ["cat f | base64 -d | sh", "xxd -r -p f | bash", "zcat s.gz | python3", "gpg -d s.gpg | sh"]
+        {
+            assert_eq!(judged(&script(text)), Some(Category::Decoded), "{text}");
+        }
+        for text in ["base64 -d f | tee x", "base64 f | sh", "zcat log.gz | grep sh", "gzip f | sh"] {
+            assert_eq!(judged(&script(text)), None, "{text}");
+        }
+        assert_eq!(with("eval", "\"$(echo $X | base64 -d)\""), Some(Category::Decoded));
+        assert_eq!(with("eval", "\"$(ssh-agent -s)\""), None);
+        assert_eq!(with("powershell -enc", "x"), Some(Category::Decoded));
+        let mut python = command("python3 -c");
+        python.words.push(Word::Literal("import base64; exec(base64.b64decode('x'))".to_owned()));
+        assert_eq!(of(vec![python]), Some(Category::Decoded));
+    }
+
+    #[test]
+    fn what_the_host_has_decoded_is_left_to_its_commands() {
+        let fed = script("echo bHM= | base64 -d | sh").pipelines().to_vec();
+        let mut inner = script("ls").pipelines().to_vec();
+        inner[0].commands[0].via.push("sh".to_owned());
+        assert_eq!(judged(&Script::new("x", true, [fed, inner].concat())), None);
     }
 }

@@ -1,10 +1,13 @@
 //! Git commands that lose work.
 
-use portcullis_sdk::{Command, Word};
+mod discard;
+mod history;
+
+use portcullis_sdk::Word;
 
 use crate::category::Category;
+use crate::computed;
 use crate::options::Options;
-use crate::program;
 
 /// Options in front of the subcommand that take the next word.
 const GLOBAL_VALUED: [&str; 9] = [
@@ -19,43 +22,94 @@ const GLOBAL_VALUED: [&str; 9] = [
     "--list-cmds",
 ];
 
-pub(crate) fn check(command: &Command) -> Option<Category> {
-    if program::name(command)? != "git" {
-        return None;
-    }
-    let (configured, subcommand, args) = split(command.args())?;
-    let Word::Literal(subcommand) = subcommand else { return Some(Category::Suspect) };
-    match subcommand.as_str() {
-        "reset" => reset(args),
-        "clean" => clean(args, &configured),
-        "push" => push(args),
-        "branch" => branch(args),
-        "update-ref" => update_ref(args),
-        _ => None,
-    }
+/// A call of git, taken apart.
+pub(crate) struct Git<'a> {
+    /// The values of `-c`.
+    configured: Vec<&'a str>,
+    /// It acts somewhere else than where it is called.
+    pub(crate) elsewhere: bool,
+    pub(crate) subcommand: &'a Word,
+    pub(crate) args: &'a [Word],
 }
 
-/// The values of `-c`, the subcommand, and what is behind it.
-fn split(words: &[Word]) -> Option<(Vec<&str>, &Word, &[Word])> {
-    let mut configured = Vec::new();
-    let mut rest = words;
-    loop {
-        let (word, behind) = rest.split_first()?;
-        let option = word.literal().filter(|text| text.starts_with('-'));
-        let Some(option) = option else { return Some((configured, word, behind)) };
-        rest = behind;
-        if GLOBAL_VALUED.contains(&option) {
-            let (value, behind) = rest.split_first()?;
-            if option == "-c" {
-                configured.push(value.text());
+impl<'a> Git<'a> {
+    /// `None` without a subcommand.
+    pub(crate) fn of(words: &'a [Word]) -> Option<Self> {
+        let mut configured = Vec::new();
+        let mut elsewhere = false;
+        let mut rest = words;
+        loop {
+            let (subcommand, args) = rest.split_first()?;
+            let option = subcommand.literal().filter(|text| text.starts_with('-'));
+            let Some(option) = option else { return Some(Self { configured, elsewhere, subcommand, args }) };
+            rest = args;
+            elsewhere |=
+                option == "-C" || option.starts_with("--git-dir") || option.starts_with("--work-tree");
+            if GLOBAL_VALUED.contains(&option) {
+                let (value, behind) = rest.split_first()?;
+                if option == "-c" {
+                    configured.push(value.text());
+                }
+                rest = behind;
             }
-            rest = behind;
         }
     }
 }
 
+/// Judges the words behind `git`.
+pub(crate) fn check(words: &[Word]) -> Option<Category> {
+    let git = Git::of(words)?;
+    let args = git.args;
+    let subcommand = match git.subcommand {
+        Word::Literal(subcommand) => subcommand.as_str(),
+        Word::Computed(source) => return unknown(source, args),
+    };
+    match subcommand {
+        "reset" => reset(args),
+        "clean" => clean(args, &git.configured),
+        "push" => push(args),
+        "branch" => branch(args),
+        "update-ref" => update_ref(args),
+        "rm" => rm(args),
+        "checkout" => discard::checkout(args),
+        "restore" => discard::restore(args),
+        "switch" => discard::switch(args),
+        "stash" => discard::stash(args),
+        "worktree" => discard::worktree(args),
+        "submodule" => discard::submodule(args),
+        "read-tree" | "checkout-index" => discard::index(args),
+        "reflog" => history::reflog(args),
+        "gc" => history::gc(args),
+        "prune" => history::prune(args),
+        "filter-branch" | "filter-repo" => history::filter(args),
+        _ => None,
+    }
+}
+
+/// A subcommand that only the shell can compute.
+fn unknown(source: &str, args: &[Word]) -> Option<Category> {
+    let forced = args.iter().filter_map(Word::literal).any(|word| {
+        let bundle = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+        bundle.is_some_and(|letters| letters.contains(['f', 'D']))
+            || matches!(word, "--hard" | "--force" | "--mirror")
+    });
+    // A subcommand of which a part is printed is a disguise, whatever follows it.
+    let glued = computed::runs(source) && !(source.starts_with("$(") && source.ends_with(')'));
+    (forced || glued).then_some(Category::Suspect)
+}
+
+/// An option that only the shell can compute.
+fn suspect(options: &Options<'_>) -> Option<Category> {
+    options.computed.iter().any(|source| computed::is_option_like(source)).then_some(Category::Suspect)
+}
+
 fn reset(args: &[Word]) -> Option<Category> {
-    Options::of(args, "", &["pathspec-from-file"]).has_long("hard", 2).then_some(Category::GitReset)
+    let options = Options::of(args, "", &["pathspec-from-file"]);
+    if options.has_long("hard", 2) {
+        return Some(Category::GitReset);
+    }
+    let moves = options.has_long("keep", 1) || options.has_long("merge", 2);
+    if moves { Some(Category::GitDiscard) } else { suspect(&options) }
 }
 
 fn clean(args: &[Word], configured: &[&str]) -> Option<Category> {
@@ -63,10 +117,16 @@ fn clean(args: &[Word], configured: &[&str]) -> Option<Category> {
     let dry = options.has_short('n') || options.has_long("dry-run", 1);
     let unforced = configured.iter().any(|setting| {
         let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
-        key.eq_ignore_ascii_case("clean.requireForce") && ["false", "0", "no", "off"].contains(&value)
+        key.eq_ignore_ascii_case("clean.requireForce") && ["false", "0", "no", "off", ""].contains(&value)
     });
     let forced = options.has_short('f') || options.has_long("force", 1) || unforced;
-    (forced && !dry).then_some(Category::GitClean)
+    if dry {
+        None
+    } else if forced {
+        Some(Category::GitClean)
+    } else {
+        suspect(&options)
+    }
 }
 
 fn push(args: &[Word]) -> Option<Category> {
@@ -74,29 +134,49 @@ fn push(args: &[Word]) -> Option<Category> {
     if options.has_short('n') || options.has_long("dry-run", 2) {
         return None;
     }
-    let plus = options.operands.iter().chain(&options.computed);
+    let refspecs = options.operands.iter().chain(&options.computed).map(|word| word.trim_start_matches('"'));
     let forced = options.has_short('f')
         // An abbreviation would be ambiguous: `--force-with-lease`.
         || options.has_long("force", 5)
         || options.has_long("mirror", 1)
-        || plus.into_iter().any(|refspec| refspec.trim_start_matches('"').starts_with('+'));
+        || options.has_short('d')
+        || options.has_long("delete", 2)
+        || options.has_long("prune", 3)
+        // `:` alone pushes what both sides have.
+        || refspecs.into_iter().any(|refspec| refspec.starts_with('+') || (refspec.starts_with(':') && refspec.len() > 1));
     if forced {
         return Some(Category::GitPush);
     }
-    options.has_long("force-with-lease", 7).then_some(Category::ForceWithLease)
+    if options.has_long("force-with-lease", 7) {
+        return Some(Category::ForceWithLease);
+    }
+    suspect(&options)
 }
 
 fn branch(args: &[Word]) -> Option<Category> {
     let options = Options::of(args, "u", &["set-upstream-to", "sort", "format", "points-at", "contains"]);
     let forced = options.has_short('f') || options.has_long("force", 3);
     let deletes = options.has_short('d') || options.has_long("delete", 3);
-    (options.has_short('D') || (deletes && forced)).then_some(Category::GitBranch)
+    if options.has_short('D') || (deletes && forced) {
+        return Some(Category::GitBranch);
+    }
+    suspect(&options)
 }
 
 fn update_ref(args: &[Word]) -> Option<Category> {
-    let options = Options::of(args, "m", &[]);
-    (options.has_short('d') && options.operands.iter().any(|name| name.starts_with("refs/heads/")))
-        .then_some(Category::GitBranch)
+    Options::of(args, "m", &[]).has_short('d').then_some(Category::GitBranch)
+}
+
+/// A forced removal, or a removal of everything; without either git keeps what
+/// is not committed.
+fn rm(args: &[Word]) -> Option<Category> {
+    let options = Options::of(args, "", &["pathspec-from-file"]);
+    if options.has_long("cached", 1) || options.has_short('n') || options.has_long("dry-run", 1) {
+        return None;
+    }
+    let all = options.operands.iter().any(|path| matches!(*path, "." | "./" | "*" | ":/" | ".."));
+    let forced = options.has_short('f') || options.has_long("force", 1);
+    (forced || (options.has_short('r') && all)).then_some(Category::GitRm)
 }
 
 #[cfg(test)]
@@ -107,16 +187,22 @@ mod tests {
     use super::check;
     use crate::category::Category;
 
-    fn refuses(category: Category, texts: &[&str]) {
+    pub(super) fn refuses(category: Category, texts: &[&str]) {
         for text in texts {
-            assert_eq!(check(&command(text)), Some(category), "{text}");
+            assert_eq!(check(command(text).args()), Some(category), "{text}");
         }
     }
 
-    fn passes(texts: &[&str]) {
+    pub(super) fn passes(texts: &[&str]) {
         for text in texts {
-            assert_eq!(check(&command(text)), None, "{text}");
+            assert_eq!(check(command(text).args()), None, "{text}");
         }
+    }
+
+    fn with(text: &str, computed: &str) -> Option<Category> {
+        let mut command = command(text);
+        command.words.push(Word::Computed(computed.to_owned()));
+        check(command.args())
     }
 
     #[test]
@@ -131,7 +217,6 @@ mod tests {
                 "git -C ../lib reset --hard HEAD~1",
                 "git -c a.b=c --no-pager reset --hard",
                 "git --git-dir=/x/.git --work-tree /x reset --hard",
-                "/usr/bin/git reset --hard",
             ],
         );
         passes(&["git reset --soft HEAD~1", "git reset HEAD src/lib.rs", "git reset -- --hard", "git reset"]);
@@ -168,6 +253,10 @@ mod tests {
                 "git push -uf origin x",
                 "git push --mirror backup",
                 "git push --force --force-with-lease",
+                "git push origin --delete release-1",
+                "git push -d origin x",
+                "git push origin :old",
+                "git push --prune origin",
             ],
         );
         refuses(
@@ -182,6 +271,8 @@ mod tests {
             "git push --no-force-with-lease origin topic",
             "git push --force-if-includes",
             "git push -o -f origin x",
+            "git push origin HEAD:main",
+            "git push origin :",
         ]);
     }
 
@@ -196,6 +287,7 @@ mod tests {
                 "git branch -d -f topic",
                 "git branch -rD origin/topic",
                 "git update-ref -d refs/heads/topic",
+                "git update-ref -d refs/stash",
             ],
         );
         passes(&[
@@ -203,6 +295,21 @@ mod tests {
             "git branch --list feat-D*",
             "git branch -f main origin/main",
             "git branch",
+        ]);
+    }
+
+    #[test]
+    fn a_removal_of_everything_or_by_force_is_refused() {
+        refuses(
+            Category::GitRm,
+            &["git rm -rf .", "git rm -f a", "git rm -r .", "git rm -r *", "git rm --force a"],
+        );
+        passes(&[
+            "git rm old.txt",
+            "git rm -r docs",
+            "git rm -r --cached .",
+            "git rm -f --cached a",
+            "git rm -rn .",
         ]);
     }
 
@@ -215,20 +322,30 @@ mod tests {
             "git",
             "git --version",
             "git -C",
+            "git tag -d v1",
         ]);
     }
 
     #[test]
-    fn a_computed_subcommand_is_suspect() {
-        let mut computed = command("git x -fdx");
-        computed.words[1] = Word::Computed("$(echo cle)an".to_owned());
-        assert_eq!(check(&computed), Some(Category::Suspect));
+    fn a_computed_subcommand_is_suspect_when_the_rest_is_forced() {
+        let of = |source: &str, rest: &str| {
+            let mut computed = command(&format!("git x {rest}"));
+            computed.words[1] = Word::Computed(source.to_owned());
+            check(computed.args())
+        };
+        assert_eq!(of("$(echo cle)an", "-fdx"), Some(Category::Suspect));
+        assert_eq!(of("$CMD", "--hard"), Some(Category::Suspect));
+        assert_eq!(of("$CMD", "origin main"), None);
+        assert_eq!(of("\"$@\"", ""), None);
     }
 
     #[test]
-    fn a_computed_refspec_with_a_plus_is_forced() {
-        let mut push = command("git push origin");
-        push.words.push(Word::Computed("\"+$BRANCH\"".to_owned()));
-        assert_eq!(check(&push), Some(Category::GitPush));
+    fn a_computed_refspec_or_option_is_read_as_far_as_it_goes() {
+        assert_eq!(with("git push origin", "\"+$BRANCH\""), Some(Category::GitPush));
+        assert_eq!(with("git push origin", ":$BRANCH"), Some(Category::GitPush));
+        assert_eq!(with("git push origin", "${FORCE:---force}"), Some(Category::GitPush));
+        assert_eq!(with("git push origin main", "$FORCE"), Some(Category::Suspect));
+        assert_eq!(with("git push origin", "\"$BRANCH\""), None);
+        assert_eq!(with("git reset", "$(git merge-base HEAD main)"), None);
     }
 }

@@ -3,33 +3,50 @@
 //! without reading it.
 //!
 //! The host has taken every script apart; each module here knows one family of
-//! commands and answers with a [`Finding`].
+//! commands and answers with a [`Category`](category::Category).
 
+mod broken;
 mod category;
 mod chmod;
+mod computed;
 mod device;
 mod download;
+mod exempt;
 mod finding;
 mod fork_bomb;
 mod git;
+mod glob;
+mod infra;
+mod judge;
 mod options;
+mod overwrite;
+mod pattern;
 mod power;
 mod program;
+mod remote;
 mod rm;
+mod runner;
+mod secret;
 mod settings;
 mod sql;
+mod windows;
 
-use portcullis_sdk::{Call, Command, Guard, Info, Pipeline, Plugin, Script, Verdict, export_plugin};
+use portcullis_sdk::{Call, Guard, Info, Plugin, Refusal, Verdict, export_plugin};
 
 use crate::category::Category;
 use crate::finding::Finding;
+use crate::judge::Judge;
 use crate::settings::Settings;
 
-const APPENDIX: &str = "The guard plugin refuses irreversible shell commands: recursive or forced `rm`, \
-`git reset --hard`, `git clean -f`, forced `git push`, `git branch -D`, `DROP` and `TRUNCATE` in a database, \
-writes to a raw device, `chmod 777`, shutting the machine down, and running a download in a shell. When it \
-refuses a command, give the user the exact command and ask them to run it themselves. Do not work around the \
-refusal with another command, another tool, or a script.";
+const APPENDIX: &str = "The guard plugin refuses commands that cannot be undone: recursive or forced deletes \
+(`rm -rf`, `find -delete`, `rsync --delete`), git commands that lose work (`reset --hard`, `clean -f`, `checkout -- .`, \
+`restore .`, `stash drop`, forced or deleting `push`, `branch -D`, rewritten history), `DROP`, `TRUNCATE` and \
+`DELETE` without `WHERE` in a database, destroyed infrastructure (`terraform destroy`, `docker volume prune`, \
+`kubectl delete ns`), writes to a raw device, emptied key files, `chmod 777`, shutting the machine down, and running \
+a download or an encoded text in a shell. It knows a command in every spelling. When it refuses one, stop: give the \
+user the exact command, say why it is needed, and ask them to run it themselves. Do not work around the refusal with \
+another command, another tool, a script or an encoding. What looks first is always welcome: `git clean -n`, \
+`git stash`, `rsync --dry-run`, `terraform plan`, `git push --force-with-lease`.";
 
 struct Irreversible;
 
@@ -44,40 +61,28 @@ impl Plugin for Irreversible {
 impl Guard for Irreversible {
     fn before_tool_call(call: &Call<'_>) -> Verdict {
         let settings = Settings::read()?;
-        let blocked = |finding: &Finding| settings.blocks(finding.category());
-        let mut suspect = None;
-        for script in call.scripts() {
-            if let Some(finding) = findings(script).find(blocked) {
-                return Ok(Some(finding.refusal()));
-            }
-            if !script.is_complete() {
-                suspect = suspect.or(Some(Finding::new(Category::Suspect, script.source())));
-            }
+        let scripts = call.scripts();
+        if let Some(finding) =
+            scripts.iter().find_map(|script| Judge::new(&settings, call.cwd(), script).first())
+        {
+            return Ok(Some(finding.refusal()));
         }
-        let query = sql::queries(call).filter(blocked);
-        Ok(query.or(suspect.filter(blocked)).map(Finding::refusal))
+        Ok(tool(call, &settings).or_else(|| {
+            // What is certain is said before what is only suspect.
+            let suspect = settings.blocks(Category::Suspect);
+            scripts.iter().filter(|_| suspect).find_map(broken::check).map(Finding::refusal)
+        }))
     }
 }
 
 export_plugin!(Irreversible: guard);
 
-/// Everything in a script that a category may refuse, in source order.
-fn findings(script: &Script) -> impl Iterator<Item = Finding> {
-    let pipelines = script.pipelines().iter().flat_map(move |pipeline| in_pipeline(script, pipeline));
-    pipelines.map(|finding| finding.or_quote(script.source()))
-}
-
-fn in_pipeline<'a>(script: &'a Script, pipeline: &'a Pipeline) -> impl Iterator<Item = Finding> {
-    let commands = pipeline.commands.iter().filter_map(in_command);
-    let whole = [download::check, sql::check].into_iter().filter_map(|check| check(pipeline));
-    commands.chain(whole).chain(fork_bomb::check(script, pipeline))
-}
-
-fn in_command(command: &Command) -> Option<Finding> {
-    let found = [program::check, rm::check, git::check, device::check, chmod::check, power::check]
-        .into_iter()
-        .find_map(|check| check(command))?;
-    Some(Finding::new(found, &command.source))
+/// What a tool does without a script.
+fn tool(call: &Call<'_>, settings: &Settings) -> Option<Refusal> {
+    let found =
+        sql::queries(call).or_else(|| remote::check(call)).filter(|category| settings.blocks(*category))?;
+    let quoted = format!("{} {}", call.tool(), call.input());
+    Some(Finding::new(found, &quoted).refusal())
 }
 
 #[cfg(test)]
@@ -144,6 +149,9 @@ mod tests {
             (r#"{"category":{}}"#, "category"),
             (r#"{"categories":{"rmm":"allow"}}"#, "rmm"),
             (r#"{"categories":{"rm":"alow"}}"#, "alow"),
+            (r#"{"patterns":[{"programme":"rm"}]}"#, "programme"),
+            (r#"{"patterns":[{"program":"rm","code":"A B"}]}"#, "A B"),
+            (r#"{"exempt":["~/x"]}"#, "~/x"),
         ] {
             set_settings(settings);
             let error = Irreversible::before_tool_call(&CallBuilder::new("read").build()).unwrap_err();
@@ -152,15 +160,38 @@ mod tests {
     }
 
     #[test]
-    fn a_query_to_a_database_server_is_judged_too() {
-        for (tool, input, refused) in [
-            ("mcp:postgres/query", r#"{"sql":"DROP TABLE users;"}"#, true),
-            ("mcp:postgres/query", r#"{"sql":"SELECT 1 AS drop, truncate FROM settings"}"#, false),
-            ("write", r#"{"sql":"DROP TABLE users;"}"#, false),
-        ] {
-            let call = CallBuilder::new(tool).input(input).build();
-            assert_eq!(Irreversible::before_tool_call(&call).unwrap().is_some(), refused, "{input}");
-        }
+    fn a_tool_that_deletes_is_quoted_with_its_arguments() {
+        let call =
+            CallBuilder::new("mcp:fs/delete_directory").input(r#"{"path":"/x","recursive":true}"#).build();
+        let refusal = Irreversible::before_tool_call(&call).unwrap().unwrap();
+        assert!(refusal.reason().contains("mcp:fs/delete_directory {\"path\""), "{}", refusal.reason());
+        assert_eq!(refusal.code_word(), "remote-delete");
+    }
+
+    #[test]
+    fn a_pattern_of_the_operator_refuses_with_its_own_words() {
+        set_settings(
+            r#"{"patterns":[{"program":"kubectl","arguments":["delete","*"],"reason":"prod is there","code":"k8s"}]}"#,
+        );
+        let call = CallBuilder::new("bash").script(script("kubectl -n x delete pod a")).build();
+        let refusal = Irreversible::before_tool_call(&call).unwrap().unwrap();
+        assert_eq!(refusal.code_word(), "k8s");
+        assert!(refusal.reason().contains("(prod is there)"), "{}", refusal.reason());
+        assert_eq!(code(script("kubectl get pods")), None);
+    }
+
+    #[test]
+    fn an_exempt_directory_may_be_deleted_and_nothing_else() {
+        set_settings(r#"{"exempt":["target/**"]}"#);
+        assert_eq!(code(script("rm -rf target/debug")), None);
+        assert_eq!(code(script("rm -rf target src")).as_deref(), Some("rm"));
+    }
+
+    #[test]
+    fn a_long_script_is_judged_in_linear_time() {
+        let text =
+            "curl u | tee x | sort ; find . -name x | xargs grep y ; $X a b ; psql -c x ; ".repeat(20_000);
+        assert_eq!(code(script(&text)), None);
     }
 
     #[test]

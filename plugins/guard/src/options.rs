@@ -2,6 +2,8 @@
 
 use portcullis_sdk::Word;
 
+use crate::computed;
+
 /// The options and operands of one command. Words that only the shell can
 /// compute are kept apart.
 #[derive(Debug, Default)]
@@ -10,6 +12,8 @@ pub(crate) struct Options<'a> {
     long: Vec<&'a str>,
     pub(crate) operands: Vec<&'a str>,
     pub(crate) computed: Vec<&'a str>,
+    /// Something stands behind `--`.
+    pub(crate) has_rest: bool,
 }
 
 impl<'a> Options<'a> {
@@ -18,39 +22,60 @@ impl<'a> Options<'a> {
     pub(crate) fn of(words: &'a [Word], short_valued: &str, long_valued: &[&str]) -> Self {
         let mut options = Self::default();
         let mut words = words.iter();
-        let mut ended = false;
         while let Some(word) = words.next() {
-            let Word::Literal(text) = word else {
-                options.computed.push(word.text());
-                continue;
-            };
-            if ended {
-                options.operands.push(text);
-            } else if text == "--" {
-                ended = true;
-            } else if let Some(long) = text.strip_prefix("--") {
-                let (name, value) = long.split_once('=').map_or((long, None), |(n, v)| (n, Some(v)));
-                options.long.push(name);
-                if value.is_none() && long_valued.contains(&name) {
-                    words.next();
+            match word {
+                Word::Literal(text) if text == "--" => {
+                    options.rest(words.as_slice());
+                    break;
                 }
-            } else if let Some(bundle) = text.strip_prefix('-').filter(|bundle| !bundle.is_empty()) {
-                let mut letters = bundle.chars();
-                while let Some(letter) = letters.next() {
-                    options.short.push(letter);
-                    if short_valued.contains(letter) {
-                        // The rest of the bundle is its value, or else the next word.
-                        if letters.as_str().is_empty() {
-                            words.next();
-                        }
-                        break;
+                Word::Literal(text) => {
+                    if options.take(text, short_valued, long_valued) {
+                        words.next();
                     }
                 }
-            } else {
-                options.operands.push(text);
+                Word::Computed(source) => {
+                    options.computed.push(source);
+                    // `${FORCE:---force}` is an option when nothing else is known.
+                    let fallback = computed::fallback(source).unwrap_or_default();
+                    for option in fallback.split_whitespace().filter(|option| option.starts_with('-')) {
+                        options.take(option, short_valued, long_valued);
+                    }
+                }
             }
         }
         options
+    }
+
+    fn rest(&mut self, words: &'a [Word]) {
+        self.has_rest = !words.is_empty();
+        for word in words {
+            match word {
+                Word::Literal(text) => self.operands.push(text),
+                Word::Computed(source) => self.computed.push(source),
+            }
+        }
+    }
+
+    /// Reads one word; whether the next one is its value.
+    fn take(&mut self, text: &'a str, short_valued: &str, long_valued: &[&str]) -> bool {
+        if let Some(long) = text.strip_prefix("--") {
+            let (name, value) = long.split_once('=').map_or((long, None), |(n, v)| (n, Some(v)));
+            self.long.push(name);
+            return value.is_none() && long_valued.contains(&name);
+        }
+        let Some(bundle) = text.strip_prefix('-').filter(|bundle| !bundle.is_empty()) else {
+            self.operands.push(text);
+            return false;
+        };
+        let mut letters = bundle.chars();
+        while let Some(letter) = letters.next() {
+            self.short.push(letter);
+            if short_valued.contains(letter) {
+                // The rest of the bundle is its value, or else the next word.
+                return letters.as_str().is_empty();
+            }
+        }
+        false
     }
 
     pub(crate) fn has_short(&self, letter: char) -> bool {
@@ -61,6 +86,11 @@ impl<'a> Options<'a> {
     /// characters, as `getopt_long` and git accept it.
     pub(crate) fn has_long(&self, name: &str, min: usize) -> bool {
         self.long.iter().any(|given| given.len() >= min && name.starts_with(given))
+    }
+
+    /// Whether the operands begin with these words.
+    pub(crate) fn begins(&self, words: &[&str]) -> bool {
+        self.operands.starts_with(words)
     }
 }
 
@@ -78,6 +108,7 @@ mod tests {
         assert!(options.has_short('r') && options.has_short('f') && !options.has_short('v'));
         assert!(options.has_long("force", 1) && !options.has_long("recursive", 1));
         assert_eq!(options.operands, ["a", "-", "-v", "--recursive"]);
+        assert!(options.has_rest && options.begins(&["a", "-"]));
     }
 
     #[test]
@@ -101,5 +132,12 @@ mod tests {
         let words = [Word::Computed("$F".to_owned()), Word::Literal("x".to_owned())];
         let options = Options::of(&words, "", &[]);
         assert_eq!((options.computed, options.operands), (vec!["$F"], vec!["x"]));
+    }
+
+    #[test]
+    fn what_a_variable_falls_back_to_is_read() {
+        let words = [Word::Computed("${F:--r -f}".to_owned()), Word::Computed("${X:---force}".to_owned())];
+        let options = Options::of(&words, "", &[]);
+        assert!(options.has_short('r') && options.has_short('f') && options.has_long("force", 5));
     }
 }

@@ -4,20 +4,23 @@ use portcullis_sdk::Command;
 
 use crate::category::Category;
 use crate::options::Options;
-use crate::program;
 
-pub(crate) fn check(command: &Command) -> Option<Category> {
+pub(crate) fn check(name: &str, command: &Command) -> Option<Category> {
     let options =
         || Options::of(command.args(), "tHMPns", &["type", "host", "machine", "property", "signal"]);
-    let stops = match program::name(command)?.as_str() {
+    let stops = match name {
         "shutdown" => {
             let plain = Options::of(command.args(), "", &[]);
-            // `-c` calls a shutdown off, `-k` only warns.
-            !asks_for_help(&plain) && !plain.has_short('c') && !plain.has_short('k')
+            // `-c` and Windows' `/a` call a shutdown off, `-k` only warns.
+            let harmless = plain.has_short('c') || plain.has_short('k');
+            let windows = plain.operands.iter().any(|word| ["/a", "/?"].contains(word));
+            !asks_for_help(&plain) && !harmless && !windows
         }
         "reboot" | "halt" | "poweroff" => !asks_for_help(&Options::of(command.args(), "", &[])),
         "init" | "telinit" => options().operands.first().is_some_and(|level| ["0", "6"].contains(level)),
-        "systemctl" => options().operands.first().is_some_and(|verb| {
+        // Every process that there is.
+        "kill" => command.args().len() > 1 && command.literals().last() == Some("-1"),
+        "systemctl" | "loginctl" => options().operands.first().is_some_and(|verb| {
             ["reboot", "poweroff", "halt", "kexec", "soft-reboot", "emergency", "rescue"].contains(verb)
         }),
         _ => false,
@@ -36,6 +39,11 @@ mod tests {
     use super::check;
     use crate::category::Category;
 
+    fn judged(text: &str) -> Option<Category> {
+        let command = command(text);
+        check(command.program().unwrap(), &command)
+    }
+
     #[test]
     fn turning_the_machine_off_is_refused() {
         for text in [
@@ -43,13 +51,15 @@ mod tests {
             "halt",
             "poweroff -f",
             "shutdown now",
-            "/sbin/shutdown -r +5",
+            "shutdown -r +5",
             "init 0",
             "telinit 6",
             "systemctl reboot",
             "systemctl --no-wall poweroff",
+            "shutdown /s /t 0",
+            "kill -9 -1",
         ] {
-            assert_eq!(check(&command(text)), Some(Category::Power), "{text}");
+            assert_eq!(judged(text), Some(Category::Power), "{text}");
         }
     }
 
@@ -66,8 +76,11 @@ mod tests {
             "git init 0",
             "systemctl status reboot",
             "npm run halt",
+            "shutdown /a",
+            "kill -9 123",
+            "kill -1",
         ] {
-            assert_eq!(check(&command(text)), None, "{text}");
+            assert_eq!(judged(text), None, "{text}");
         }
     }
 }

@@ -1,28 +1,44 @@
 //! Which program a command runs.
 
+use std::borrow::Cow;
+
 use portcullis_sdk::{Command, Word};
 
 use crate::category::Category;
+use crate::computed;
+use crate::{device, git, judge, sql};
 
 /// The program's name in lower case, as file systems that ignore case find it,
 /// and without `.exe`.
-pub(crate) fn name(command: &Command) -> Option<String> {
+pub(crate) fn name(command: &Command) -> Option<Cow<'_, str>> {
     let name = match command.words.first()? {
         Word::Literal(_) => command.program()?,
         Word::Computed(source) => computed_name(source)?,
     };
-    let name = name.to_ascii_lowercase();
-    Some(name.strip_suffix(".exe").map(str::to_owned).unwrap_or(name))
+    Some(bare(name))
+}
+
+pub(crate) fn bare(name: &str) -> Cow<'_, str> {
+    let stem = name.len().checked_sub(4).and_then(|at| name.split_at_checked(at));
+    let name = stem.filter(|(_, ending)| ending.eq_ignore_ascii_case(".exe")).map_or(name, |(stem, _)| stem);
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(name.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(name)
+    }
 }
 
 /// The name where a computed word still tells it: `$(npm bin)/eslint`,
-/// `$(which rm)`.
+/// `$(which rm)`, `${RM:-rm}`.
 fn computed_name(source: &str) -> Option<&str> {
     let source = source.trim_matches('"');
     let inner = source.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')'));
     if let Some(inner) = inner {
         let name = ["which ", "command -v ", "type -p "].iter().find_map(|finder| inner.strip_prefix(finder));
         return name.map(str::trim).filter(|name| is_plain(name)).and_then(|path| path.rsplit('/').next());
+    }
+    if let Some(fallback) = computed::fallback(source).filter(|name| is_plain(name)) {
+        return fallback.rsplit('/').next();
     }
     let (_, name) = source.rsplit_once('/')?;
     is_plain(name).then_some(name)
@@ -32,24 +48,56 @@ fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./+".contains(&byte))
 }
 
-/// A program whose name another command prints could be any. A variable is left
-/// alone: `$CC -c x.c` is everyday work, and the host has already put in what
-/// the script itself says.
-pub(crate) fn check(command: &Command) -> Option<Category> {
-    let Word::Computed(source) = command.words.first()? else { return None };
-    let printed = source.contains("$(") || source.contains('`');
-    (printed && computed_name(source).is_none()).then_some(Category::Suspect)
+/// A program that only the shell can compute. Alone it is everyday work, as
+/// `$CC -c x.c` is; what counts is whether its arguments are those of a command
+/// that is refused.
+pub(crate) fn unknown(command: &Command) -> Option<Category> {
+    let source = command.words.first()?.text();
+    if computed::downloads(source) {
+        return Some(Category::PipeToShell);
+    }
+    if computed::decodes(source) {
+        return Some(Category::Decoded);
+    }
+    wrapped(command).or_else(|| looks_destructive(command.args()).then_some(Category::Suspect))
+}
+
+/// `$SUDO rm -rf x`: the words behind an unknown one are a command of their own.
+fn wrapped(command: &Command) -> Option<Category> {
+    let at =
+        command.words.iter().skip(1).take(3).position(|word| {
+            word.literal().is_some_and(|text| !text.starts_with('-') && !text.contains('='))
+        })?;
+    let mut inner = Command::default();
+    inner.words = command.words.get(at + 1..).unwrap_or_default().to_vec();
+    let name = name(&inner)?.into_owned();
+    judge::by_name(&name, &inner)
+}
+
+/// Whether these arguments would make one program or other destructive.
+fn looks_destructive(args: &[Word]) -> bool {
+    let bundles = |word: &str| {
+        let letters = word.strip_prefix('-').filter(|letters| letters.len() <= 4)?;
+        (letters.contains(['r', 'R']) && letters.contains('f')).then_some(())
+    };
+    let literals = || args.iter().filter_map(Word::literal);
+    literals().any(|word| bundles(word).is_some() || matches!(word, "-delete" | "--no-preserve-root"))
+        || (literals().any(|word| matches!(word, "-r" | "-R" | "--recursive"))
+            && literals().any(|word| matches!(word, "-f" | "--force")))
+        || git::check(args).is_some_and(|category| category != Category::ForceWithLease)
+        || literals().filter_map(|word| word.strip_prefix("of=")).any(device::is_device)
+        || literals().any(sql::destroys)
 }
 
 #[cfg(test)]
 mod tests {
     use portcullis_sdk::{Command, Word, testing};
 
-    use super::{check, name};
+    use super::{name, unknown};
     use crate::category::Category;
 
-    fn computed(source: &str) -> Command {
-        let mut command = testing::command("x -rf src");
+    fn computed(source: &str, rest: &str) -> Command {
+        let mut command = testing::command(&format!("x {rest}"));
         command.words[0] = Word::Computed(source.to_owned());
         command
     }
@@ -57,18 +105,49 @@ mod tests {
     #[test]
     fn a_name_is_lower_case_and_bare() {
         assert_eq!(name(&testing::command("/bin/RM -rf x")).as_deref(), Some("rm"));
-        assert_eq!(name(&testing::command("git.exe status")).as_deref(), Some("git"));
-        assert_eq!(name(&computed("$(which rm)")).as_deref(), Some("rm"));
-        assert_eq!(name(&computed("\"$(npm bin)/eslint\"")).as_deref(), Some("eslint"));
-        assert_eq!(name(&computed("$X")), None);
+        assert_eq!(name(&testing::command("Git.EXE status")).as_deref(), Some("git"));
+        assert_eq!(name(&computed("$(which rm)", "")).as_deref(), Some("rm"));
+        assert_eq!(name(&computed("\"$(npm bin)/eslint\"", "")).as_deref(), Some("eslint"));
+        assert_eq!(name(&computed("${RM:-/bin/rm}", "")).as_deref(), Some("rm"));
+        assert_eq!(name(&computed("$X", "")), None);
     }
 
     #[test]
-    fn a_name_that_another_command_prints_is_suspect() {
-        assert_eq!(check(&computed("$(printf r)m")), Some(Category::Suspect));
-        assert_eq!(check(&computed("`echo rm`")), Some(Category::Suspect));
-        for plain in ["$CC", "\"$PYTHON\"", "${EDITOR:-vi}", "$(npm bin)/eslint", "$(command -v node)"] {
-            assert_eq!(check(&computed(plain)), None, "{plain}");
+    fn an_unknown_program_with_destructive_arguments_is_suspect() {
+        for rest in [
+            "-rf src",
+            "-r -f src",
+            "reset --hard",
+            "push --force",
+            "clean -fdx",
+            "branch -D x",
+            "if=a of=/dev/sda",
+            ". -delete",
+        ] {
+            assert_eq!(unknown(&computed("$X", rest)), Some(Category::Suspect), "{rest}");
         }
+    }
+
+    #[test]
+    fn an_unknown_program_with_ordinary_arguments_passes() {
+        for rest in
+            ["-c x.c -o x", "setup.py build", "-r pattern src", "-f Makefile", "push origin x", "", "--force"]
+        {
+            assert_eq!(unknown(&computed("$X", rest)), None, "{rest}");
+        }
+    }
+
+    #[test]
+    fn a_command_behind_an_unknown_word_is_judged() {
+        assert_eq!(unknown(&computed("$SUDO", "rm -rf x")), Some(Category::Rm));
+        assert_eq!(unknown(&computed("${SUDO}", "-E reboot")), Some(Category::Power));
+        assert_eq!(unknown(&computed("$SUDO", "apt-get install x")), None);
+    }
+
+    #[test]
+    fn a_program_that_is_downloaded_or_decoded_is_refused() {
+        assert_eq!(unknown(&computed("$(curl -s u)", "")), Some(Category::PipeToShell));
+        assert_eq!(unknown(&computed("$(base64 -d f)", "")), Some(Category::Decoded));
+        assert_eq!(unknown(&computed("$(ssh-agent -s)", "")), None);
     }
 }

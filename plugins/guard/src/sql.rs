@@ -1,69 +1,112 @@
 //! SQL that destroys data, in front of a program that runs it.
 
+mod statement;
+
 use portcullis_sdk::{Call, Command, Pipeline, Word};
 
 use crate::category::Category;
-use crate::finding::Finding;
-use crate::program;
 
-const EXECUTORS: [&str; 26] = [
-    "psql",
-    "pgcli",
-    "mysql",
-    "mariadb",
-    "mycli",
-    "sqlite",
-    "sqlite3",
-    "litecli",
-    "duckdb",
-    "clickhouse",
-    "clickhouse-client",
-    "clickhouse-local",
-    "cockroach",
-    "sqlcmd",
-    "mssql-cli",
-    "usql",
-    "bq",
-    "snowsql",
-    "sqlplus",
-    "cqlsh",
-    "trino",
-    "presto",
-    "hive",
-    "beeline",
-    "spark-sql",
-    "impala-shell",
-];
+pub(crate) use statement::destroys;
 
-pub(crate) fn check(pipeline: &Pipeline) -> Option<Finding> {
-    let is_executor =
-        |command: &Command| program::name(command).is_some_and(|name| EXECUTORS.contains(&name.as_str()));
-    let at = pipeline.commands.iter().position(is_executor)?;
-    let (before, from) = pipeline.commands.split_at_checked(at)?;
-    let executor = from.first()?;
-    let own = texts(executor).any(destroys);
-    // What `echo` prints or `cat` has from a heredoc reaches it through the pipe.
-    let fed = before.iter().find(|command| texts(command).any(destroys));
-    match (own, fed) {
-        (true, _) => Some(Finding::new(Category::Sql, &executor.source)),
-        (false, Some(feeder)) => {
-            let command = format!("{} | {}", feeder.source, executor.source);
-            Some(Finding::new(Category::Sql, &command))
-        }
-        (false, None) => None,
+/// Whether a program runs the SQL in its arguments or on its input.
+fn is_executor(name: &str) -> bool {
+    matches!(
+        name,
+        "psql"
+            | "pgcli"
+            | "mysql"
+            | "mariadb"
+            | "mycli"
+            | "sqlite"
+            | "sqlite3"
+            | "litecli"
+            | "duckdb"
+            | "clickhouse"
+            | "clickhouse-client"
+            | "clickhouse-local"
+            | "cockroach"
+            | "sqlcmd"
+            | "mssql-cli"
+            | "usql"
+            | "bq"
+            | "snowsql"
+            | "snow"
+            | "sqlplus"
+            | "cqlsh"
+            | "trino"
+            | "presto"
+            | "hive"
+            | "beeline"
+            | "spark-sql"
+            | "impala-shell"
+            | "turso"
+            | "wrangler"
+            | "invoke-sqlcmd"
+    )
+}
+
+/// Judges the command at `at`. What `echo` prints or `cat` has from a heredoc
+/// reaches the first executor of a pipeline through the pipe.
+pub(crate) fn check(name: &str, pipeline: &Pipeline, at: usize, fed: &mut bool) -> Option<Category> {
+    let command = pipeline.commands.get(at)?;
+    if !is_executor(name) {
+        return database(name, command).then_some(Category::Sql);
     }
+    let before = pipeline.commands.get(..at).filter(|_| !std::mem::replace(fed, true)).unwrap_or_default();
+    (before.iter().any(destroys_data) || destroys_data(command)).then_some(Category::Sql)
+}
+
+fn destroys_data(command: &Command) -> bool {
+    texts(command).any(destroys)
 }
 
 /// A query that goes to a database through an MCP server.
-pub(crate) fn queries(call: &Call<'_>) -> Option<Finding> {
-    if !call.tool().starts_with("mcp:") {
-        return None;
-    }
-    ["/sql", "/query", "/statement"]
-        .into_iter()
+pub(crate) fn queries(call: &Call<'_>) -> Option<Category> {
+    let tool = call.tool().strip_prefix("mcp:")?.to_ascii_lowercase();
+    let fields: &[&str] = if of_database(&tool) {
+        &[
+            "/sql",
+            "/query",
+            "/statement",
+            "/sql_query",
+            "/command",
+            "/text",
+            "/q",
+            "/queries/0",
+            "/statements/0",
+        ]
+    } else {
+        &["/sql", "/statement", "/sql_query"]
+    };
+    fields
+        .iter()
         .filter_map(|pointer| call.text(pointer))
-        .find(|text| destroys(text))
-        .map(|text| Finding::new(Category::Sql, &text))
+        .any(|text| destroys(&text))
+        .then_some(Category::Sql)
+}
+
+/// Whether a server or tool is called like a database. A search for the words
+/// is none.
+fn of_database(tool: &str) -> bool {
+    !["search", "docs", "grep"].iter().any(|word| tool.contains(word))
+        && [
+            "sql",
+            "postgres",
+            "maria",
+            "db",
+            "database",
+            "clickhouse",
+            "snowflake",
+            "bigquery",
+            "redshift",
+            "supabase",
+            "neon",
+            "oracle",
+            "query",
+            "execute",
+        ]
+        .iter()
+        .any(|word| tool.contains(word))
 }
 
 /// Every text of a command that may hold SQL: its words, the values of
@@ -79,148 +122,53 @@ fn texts(command: &Command) -> impl Iterator<Item = &str> {
     words.chain(command.stdin.as_ref().map(Word::text))
 }
 
-/// Whether a statement drops a table, a schema or a database, or truncates a table.
-fn destroys(sql: &str) -> bool {
-    // The two tokens before the current one; a text begins as a statement does.
-    let (mut second, mut first) = (Token::End, Token::End);
-    for token in (Tokens { rest: sql }) {
-        let dropped = token.is(&["TABLE", "TABLES", "SCHEMA", "DATABASE", "KEYSPACE", "OWNED"]);
-        let modified = first.is(&["TEMPORARY", "FOREIGN", "EXTERNAL", "DYNAMIC", "SHARED"]);
-        if dropped && (first.is(&["DROP"]) || (modified && second.is(&["DROP"]))) {
-            return true;
+/// Programs that empty a database without a statement.
+fn database(name: &str, command: &Command) -> bool {
+    let has =
+        |wanted: &[&str]| command.literals().any(|word| wanted.iter().any(|w| w.eq_ignore_ascii_case(word)));
+    match name {
+        "dropdb" | "dropuser" => !command.args().is_empty() && !has(&["--help", "--version"]),
+        "mysqladmin" | "mariadb-admin" => has(&["drop"]),
+        "redis-cli" | "valkey-cli" => has(&["flushall", "flushdb"]),
+        "mongo" | "mongosh" => {
+            let texts = command.literals().chain(command.stdin.as_ref().and_then(Word::literal));
+            let mut texts = texts;
+            texts.any(|text| {
+                ["dropDatabase(", ".drop(", "deleteMany({})", "remove({})"]
+                    .iter()
+                    .any(|call| text.contains(call))
+            })
         }
-        // Elsewhere `TRUNCATE` is a function or a name.
-        let begins = second == Token::End || second.is(&["BEGIN", "THEN", "ELSE", "DO"]);
-        let named = matches!(token, Token::Word(_) | Token::Name);
-        if first.is(&["TRUNCATE"]) && (token.is(&["TABLE"]) || (begins && named)) {
-            return true;
+        "rails" | "rake" => {
+            has(&["db:drop", "db:reset", "db:migrate:reset", "db:drop:all", "db:truncate_all"])
         }
-        (second, first) = (first, token);
+        "php" | "artisan" | "sail" => has(&["migrate:fresh", "migrate:reset", "migrate:refresh", "db:wipe"]),
+        "prisma" => (has(&["migrate"]) && has(&["reset"])) || has(&["--force-reset", "--accept-data-loss"]),
+        "supabase" => has(&["db"]) && has(&["reset"]),
+        _ => false,
     }
-    false
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token<'a> {
-    /// A bare word.
-    Word(&'a str),
-    /// A quoted name.
-    Name,
-    /// The end of a statement, or the start of a block.
-    End,
-    /// A string, a number's sign, a bracket.
-    Other,
-}
-
-impl Token<'_> {
-    fn is(self, words: &[&str]) -> bool {
-        matches!(self, Token::Word(text) if words.iter().any(|word| word.eq_ignore_ascii_case(text)))
-    }
-}
-
-/// The tokens of a text, without its comments. A `$$` block is a program and is
-/// read as one; so is MySQL's `/*! … */`, which is a comment that runs.
-struct Tokens<'a> {
-    rest: &'a str,
-}
-
-impl<'a> Iterator for Tokens<'a> {
-    type Item = Token<'a>;
-
-    fn next(&mut self) -> Option<Token<'a>> {
-        loop {
-            let text = self.rest;
-            let first = text.chars().next()?;
-            let after = text.get(first.len_utf8()..).unwrap_or_default();
-            let (token, rest) = match first {
-                '-' if after.starts_with('-') => (None, behind(after, "\n")),
-                '#' => (None, behind(after, "\n")),
-                '/' if after.starts_with("*!") => {
-                    (None, after.get(2..).unwrap_or_default().trim_start_matches(is_digit))
-                }
-                '/' if after.starts_with('*') => (None, behind(after.get(1..).unwrap_or_default(), "*/")),
-                '\'' => (Some(Token::Other), behind(after, "'")),
-                '"' => (Some(Token::Name), behind(after, "\"")),
-                '`' => (Some(Token::Name), behind(after, "`")),
-                ';' | '$' | '\\' => (Some(Token::End), after),
-                _ if is_word(first) => {
-                    let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
-                    let (word, rest) = text.split_at_checked(end).unwrap_or((text, ""));
-                    (Some(Token::Word(word)), rest)
-                }
-                _ if first.is_whitespace() => (None, after),
-                _ => (Some(Token::Other), after),
-            };
-            self.rest = rest;
-            if token.is_some() {
-                return token;
-            }
-        }
-    }
-}
-
-fn behind<'a>(text: &'a str, end: &str) -> &'a str {
-    text.split_once(end).map_or("", |(_, rest)| rest)
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-fn is_digit(c: char) -> bool {
-    c.is_ascii_digit()
 }
 
 #[cfg(test)]
 mod tests {
-    use portcullis_sdk::testing::{command, script};
+    use portcullis_sdk::testing::{CallBuilder, command, script};
     use portcullis_sdk::{Pipeline, Word};
 
-    use super::{check, destroys};
+    use super::{check, queries};
+
+    fn refused(pipeline: &Pipeline) -> bool {
+        let mut fed = false;
+        (0..pipeline.commands.len()).any(|at| {
+            let name = pipeline.commands[at].program().unwrap_or_default();
+            check(name, pipeline, at, &mut fed).is_some()
+        })
+    }
 
     /// A command whose last word is SQL.
-    fn refused(program: &str, sql: &str) -> bool {
+    fn runs(program: &str, sql: &str) -> bool {
         let mut command = command(program);
         command.words.push(Word::Literal(sql.to_owned()));
-        check(&Pipeline::new(vec![command])).is_some()
-    }
-
-    #[test]
-    fn destruction_is_known_in_any_case_and_spacing() {
-        for sql in [
-            "drop table t",
-            "DROP TABLE IF EXISTS t",
-            "select 1; Drop\n/* note */ Table t",
-            "TRUNCATE t",
-            "truncate table t",
-            "TRUNCATE db1.events",
-            "begin; truncate \"t\"",
-            "DROP SCHEMA public CASCADE",
-            "DROP DATABASE shop",
-            "DROP TEMPORARY TABLE t",
-            "/*!50000 DROP TABLE t */",
-            "DO $$ BEGIN DROP TABLE t; END $$",
-            "-- tidy up\nDROP TABLE t",
-        ] {
-            assert!(destroys(sql), "{sql}");
-        }
-    }
-
-    #[test]
-    fn a_name_a_text_or_a_comment_destroys_nothing() {
-        for sql in [
-            "SELECT 1 AS drop, truncate FROM settings",
-            "SELECT truncate(1.5, 1)",
-            "SELECT 'DROP TABLE t'",
-            "SELECT 1 -- DROP TABLE t",
-            "/* DROP TABLE t */ SELECT 1",
-            "ALTER TABLE t DROP COLUMN c",
-            "SELECT \"drop table\" FROM t",
-            "drop index i",
-            "truncate",
-        ] {
-            assert!(!destroys(sql), "{sql}");
-        }
+        refused(&Pipeline::new(vec![command]))
     }
 
     #[test]
@@ -228,30 +176,66 @@ mod tests {
         for program in
             ["psql -c", "psql -d shop -c", "mysql -e", "sqlite3 app.db", "clickhouse-client --query"]
         {
-            assert!(refused(program, "DROP TABLE users"), "{program}");
+            assert!(runs(program, "DROP TABLE users"), "{program}");
         }
-        assert!(refused("psql", "--command=drop table t"));
-        assert!(refused("mysql", "-edrop table t"));
-        assert!(refused("mysql", "--execute=TRUNCATE t"));
+        assert!(runs("psql", "--command=drop table t"));
+        assert!(runs("mysql", "-edrop table t"));
+        assert!(runs("mysql", "--execute=TRUNCATE t"));
+        assert!(runs("mysql -e", "DELETE FROM orders"));
     }
 
     #[test]
     fn what_is_fed_to_an_executor_counts() {
         let mut psql = command("psql shop");
         psql.stdin = Some(Word::Literal("drop table users".to_owned()));
-        assert!(check(&Pipeline::new(vec![psql])).is_some());
+        assert!(refused(&Pipeline::new(vec![psql])));
         let mut echo = command("echo");
         echo.words.push(Word::Literal("DROP TABLE t".to_owned()));
-        assert!(check(&Pipeline::new(vec![echo, command("mysql shop")])).is_some());
+        assert!(refused(&Pipeline::new(vec![echo, command("mysql shop")])));
     }
 
     #[test]
     fn a_text_in_front_of_no_executor_passes() {
         for program in ["echo", "git commit -m", "grep -rn", "git log -S", "gh issue create --title"] {
-            assert!(!refused(program, "DROP TABLE users"), "{program}");
+            assert!(!runs(program, "DROP TABLE users"), "{program}");
         }
         for text in ["cat truncate x", "truncate -s 0 debug.log", "psql -c SELECT", "mysql truncate"] {
-            assert!(script(text).pipelines().iter().all(|pipeline| check(pipeline).is_none()), "{text}");
+            assert!(!script(text).pipelines().iter().any(refused), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_empties_a_database_is_refused() {
+        for text in [
+            "dropdb shop",
+            "mysqladmin -f drop shop",
+            "redis-cli -h x FLUSHALL",
+            "mongosh shop --eval db.dropDatabase()",
+            "rails db:drop",
+            "php artisan migrate:fresh --seed",
+            "prisma migrate reset",
+        ] {
+            assert!(script(text).pipelines().iter().any(refused), "{text}");
+        }
+        for text in
+            ["redis-cli get x", "rails db:migrate", "php artisan migrate", "prisma migrate dev", "createdb x"]
+        {
+            assert!(!script(text).pipelines().iter().any(refused), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_query_to_a_database_server_is_judged_too() {
+        for (tool, input, refused) in [
+            ("mcp:postgres/query", r#"{"sql":"DROP TABLE users;"}"#, true),
+            ("mcp:mydb/run", r#"{"query":"truncate t"}"#, true),
+            ("mcp:x/y", r#"{"sql":"DROP TABLE users;"}"#, true),
+            ("mcp:postgres/query", r#"{"sql":"SELECT 1 AS drop, truncate FROM settings"}"#, false),
+            ("mcp:github/search_code", r#"{"query":"DROP TABLE users"}"#, false),
+            ("write", r#"{"sql":"DROP TABLE users;"}"#, false),
+        ] {
+            let call = CallBuilder::new(tool).input(input).build();
+            assert_eq!(queries(&call).is_some(), refused, "{input}");
         }
     }
 }

@@ -35,6 +35,11 @@ impl JudgedCall {
         self.call.input.text()
     }
 
+    /// Whether a guard was shown less of a script than there is.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        self.scripts.get().is_some_and(|scripts| scripts.iter().any(|script| script.cut_short))
+    }
+
     pub(crate) fn cwd_text(&self) -> &str {
         &self.call.cwd
     }
@@ -72,13 +77,8 @@ impl CallView for JudgedCall {
     fn scripts(&self) -> &[Script] {
         self.scripts.get_or_init(|| {
             let posix = self.resolved.scripts.iter().map(|text| portcullis_shell::analyse(text));
-            // Nothing here understands PowerShell, and a guard must not mistake that for a script that
-            // does nothing.
-            let powershell = self.resolved.powershell.iter().map(|text| Script {
-                source: text.clone(),
-                complete: false,
-                pipelines: Vec::new(),
-            });
+            let powershell =
+                self.resolved.powershell.iter().map(|text| portcullis_shell::analyse_powershell(text));
             posix.chain(powershell).collect()
         })
     }

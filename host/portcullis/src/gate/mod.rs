@@ -138,5 +138,9 @@ async fn decide(
             Err(fault) => return Err(reason::fault(guard, &fault)),
         }
     }
+    // The guards judged what they were shown, and that was not all.
+    if call.is_cut_short() {
+        return Err(reason::too_big_a_script(&tool));
+    }
     Ok(Permit::new(call, auto_approved))
 }

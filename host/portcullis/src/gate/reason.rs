@@ -53,6 +53,19 @@ fn by_guard(guard: &Plugin) -> RefusedBy {
     RefusedBy { kind: RefuserKind::Guard, name: guard.info.name.to_string() }
 }
 
+/// A script that is larger than what is looked into.
+pub(super) fn too_big_a_script(tool: &str) -> Refusal {
+    Refusal {
+        by: RefusedBy { kind: RefuserKind::Input, name: tool.to_owned() },
+        code: format!("fault/{}", FaultKind::TooBig),
+        fault: Some(FaultKind::TooBig),
+        reason: "Blocked, because the script has more commands, words or levels of nesting than are looked into \
+                 (100,000 pipelines, 1,000,000 words, 64 levels). This is a fault and not a decision: the script was \
+                 not found to be wrong. Run it in smaller parts, or ask the user to run it."
+            .to_owned(),
+    }
+}
+
 /// Something that keeps every call from running until it is mended.
 pub(super) fn standing(standing: &Standing) -> Refusal {
     Refusal {

@@ -1,5 +1,7 @@
 //! The calls of a program, and what each of them does.
 
+use std::collections::HashMap;
+
 use super::Deed;
 use super::language::Language;
 use super::token::{Kind, Token};
@@ -142,11 +144,13 @@ const FUNCTIONS: &[(&str, &str, Action)] = &[
 pub(super) struct Scan<'c> {
     values: Values<'c>,
     deeds: Vec<Deed>,
+    /// Whether the program holds a word of the table, once it was looked for.
+    holds: HashMap<&'static str, bool>,
 }
 
 impl<'c> Scan<'c> {
     pub(super) fn new(language: Language, code: &'c Text, tokens: &'c [Token]) -> Self {
-        Self { values: Values::new(language, code, tokens), deeds: Vec::new() }
+        Self { values: Values::new(language, code, tokens), deeds: Vec::new(), holds: HashMap::new() }
     }
 
     pub(super) fn deeds(mut self) -> Vec<Deed> {
@@ -231,11 +235,11 @@ impl<'c> Scan<'c> {
         self.act(action, arguments, (from, to), source);
     }
 
-    fn action(&self, name: &str) -> Option<Action> {
+    fn action(&mut self, name: &str) -> Option<Action> {
         let code = self.values.code.raw();
         let script = matches!(self.values.language, Language::Python | Language::JavaScript);
         FUNCTIONS.iter().find_map(|(known, word, action)| {
-            if *known != name || !code.contains(word) {
+            if *known != name || !*self.holds.entry(word).or_insert_with(|| code.contains(word)) {
                 return None;
             }
             // In Perl, Ruby and PHP `exec` starts a program.
@@ -253,7 +257,11 @@ impl<'c> Scan<'c> {
                     let more: Vec<Text> = match self.values.language {
                         // `system("rm", "-rf", "x")` starts a program.
                         Language::Perl | Language::Ruby => arguments.flat_map(Value::into_list).collect(),
-                        _ => Vec::new(),
+                        Language::Python
+                        | Language::JavaScript
+                        | Language::Php
+                        | Language::Awk
+                        | Language::Lua => Vec::new(),
                     };
                     let first = first.into_text();
                     if more.is_empty() {

@@ -60,7 +60,9 @@ impl Language {
             Self::JavaScript if quote == '`' => Interpolation::DollarBraces,
             Self::Ruby if quote != '\'' => Interpolation::HashBraces,
             Self::Perl | Self::Php if quote != '\'' => Interpolation::Dollar,
-            _ => Interpolation::None,
+            Self::Python | Self::JavaScript | Self::Perl | Self::Ruby | Self::Php | Self::Awk | Self::Lua => {
+                Interpolation::None
+            }
         }
     }
 }

@@ -38,10 +38,7 @@ pub(super) enum Piece {
 
 impl Token {
     pub(super) fn name(&self) -> Option<&str> {
-        match &self.kind {
-            Kind::Name(name) => Some(name),
-            _ => None,
-        }
+        if let Kind::Name(name) = &self.kind { Some(name) } else { None }
     }
 
     pub(super) fn is(&self, byte: u8) -> bool {

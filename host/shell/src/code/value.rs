@@ -27,7 +27,7 @@ impl Value {
     pub(super) fn into_list(self) -> Vec<Text> {
         match self {
             Self::List(texts) => texts,
-            other => vec![other.into_text()],
+            text @ (Self::Text(_) | Self::Unknown(_)) => vec![text.into_text()],
         }
     }
 }
@@ -161,7 +161,7 @@ impl<'c> Values<'c> {
         }
         match self.operand(first, dot)?.0 {
             Value::Unknown(_) => None,
-            known => Some(known),
+            known @ (Value::Text(_) | Value::List(_)) => Some(known),
         }
     }
 

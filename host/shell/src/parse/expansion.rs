@@ -201,6 +201,7 @@ impl Parser<'_> {
         body.push(&self.slice(run, self.at));
         let tree = self.nested(|parser| parse(&Rc::new(body), parser.depth));
         self.broken |= tree.broken;
+        self.cut_short |= tree.cut_short;
         #[cfg(test)]
         self.count(tree.steps);
         // A loop or a function around this sees what the inner text assigns.
