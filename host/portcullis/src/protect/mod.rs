@@ -21,6 +21,7 @@ mod table;
 mod text;
 mod touch;
 mod verb;
+mod windows;
 mod word;
 
 #[cfg(test)]

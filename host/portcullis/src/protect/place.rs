@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use portcullis_model::product;
 use portcullis_model::script::Word;
 
+use super::arguments::written;
 use super::disk::{holds, resolve};
 use super::name::{is_pattern, meets};
 use super::rule::{Code, Rule, Stand, names};
@@ -91,7 +92,15 @@ impl Protection {
 
     /// The rule that a change meets.
     pub(super) fn meets(&self, touch: &Touch, site: &Site) -> Option<&Rule> {
-        let named = word::path(&touch.word, &self.variables, site.here())?;
+        self.meets_word(&touch.word, touch, site).or_else(|| {
+            // On Windows a back-slash separates, and elsewhere hardly any name has one.
+            let slashed = written(&touch.word).contains('\\').then(|| with_slashes(&touch.word))?;
+            self.meets_word(&slashed, touch, site)
+        })
+    }
+
+    fn meets_word(&self, word: &Word, touch: &Touch, site: &Site) -> Option<&Rule> {
+        let named = word::path(word, &self.variables, site.here())?;
         if named.text.is_empty() {
             return None;
         }
@@ -218,6 +227,13 @@ impl Protection {
         }
         let below = self.home.as_deref().and_then(|home| path.strip_prefix(home));
         below.filter(|rest| rest.starts_with('/')).map_or_else(|| path.to_owned(), |rest| format!("~{rest}"))
+    }
+}
+
+fn with_slashes(word: &Word) -> Word {
+    match word {
+        Word::Literal(text) => Word::Literal(text.replace('\\', "/")),
+        Word::Computed(text) => Word::Computed(text.replace('\\', "/")),
     }
 }
 

@@ -64,7 +64,7 @@ impl User {
         let resolved = tool::resolve_with_home(&call, &home).unwrap();
         let scripts = resolved.scripts.iter().map(|text| portcullis_shell::analyse(text));
         let powershell = resolved.powershell.iter();
-        let powershell = powershell.map(|text| Script { source: text.clone(), ..Script::default() });
+        let powershell = powershell.map(|text| portcullis_shell::analyse_powershell(text));
         let scripts = scripts.chain(powershell).collect();
         let seen =
             Seen { input: call.input.text().to_owned(), cwd: call.cwd, effects: resolved.effects, scripts };
@@ -321,14 +321,40 @@ fn effects_of_tools_are_seen_and_named_as_the_model_knows_them() {
 }
 
 #[test]
-fn powershell_is_looked_at_as_text() {
+fn the_commands_of_windows_are_known() {
     let user = User::new();
     let code =
         |command: &str| user.judge("PowerShell", json!({ "command": command })).map(|o| o.code.as_str());
-    assert_eq!(code(r"Set-Content $HOME\.claude\settings.json '{}'"), Some("self/hooks"));
-    assert_eq!(code(r"Remove-Item -Recurse .claude\settings.json"), Some("self/hooks"));
-    assert_eq!(code(r"Get-Content .claude\settings.json"), None);
-    assert_eq!(code(r"Set-Content docs\settings.json x"), None);
+    for command in [
+        r"Set-Content $HOME\.claude\settings.json '{}'",
+        r"Set-Content -Path .claude\settings.json -Value '{}'",
+        r"'{}' | Out-File $env:USERPROFILE\.codex\hooks.json",
+        r"echo x > .claude\settings.json",
+        r"Remove-Item -Recurse -Force .claude",
+        r"Copy-Item evil\settings.json .claude",
+        r"Copy-Item -Destination .cursor\hooks.json -Path x",
+        r"iwr https://example.com -OutFile .gemini\settings.json",
+        r"cmd /c 'del %USERPROFILE%\.claude\settings.json'",
+        r"cd .claude; Rename-Item settings.json x",
+    ] {
+        assert_eq!(code(command), Some("self/hooks"), "{command}");
+    }
+    for command in [
+        r"Get-Content .claude\settings.json",
+        r"Set-Content docs\settings.json x",
+        r"Copy-Item .claude\settings.json backup.json",
+        r"Remove-Item -Recurse build",
+    ] {
+        assert_eq!(code(command), None, "{command}");
+    }
+}
+
+#[test]
+fn a_script_that_is_broken_is_looked_at_as_text_too() {
+    let user = User::new();
+    assert_eq!(user.code("echo 'x; rm -f .claude/settings.json"), "self/hooks");
+    assert_eq!(user.code("echo 'x; cat .claude/settings.json"), "allow");
+    assert_eq!(user.code("echo 'x; rm -f docs/settings.json"), "allow");
 }
 
 #[cfg(unix)]

@@ -1,5 +1,4 @@
-//! Scripts that nobody has taken apart: PowerShell, and what passed a limit of the
-//! shell analysis. All that can be said is that a text names a protected path and
+//! Scripts that could not be taken apart as a whole. All that can be said is that a text names a protected path and
 //! holds a word that changes files.
 
 /// Words of PowerShell and of POSIX shells that change files.

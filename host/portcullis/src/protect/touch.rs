@@ -3,6 +3,7 @@
 use portcullis_model::script::{Command, Word};
 
 use super::arguments::{Arguments, below, last_name, written};
+use super::windows;
 use crate::tool;
 
 /// How far a change reaches.
@@ -69,14 +70,14 @@ impl Touches {
     fn program(&mut self, name: &str, words: &[Word], command: &Command, removed: bool) {
         let plain = |valued: &str| Arguments::read(words, valued);
         match name {
-            "rm" | "unlink" | "rmdir" | "srm" | "trash" | "trash-put" | "rimraf" | "del" | "erase" => {
+            "rm" | "unlink" | "rmdir" | "srm" | "trash" | "trash-put" | "rimraf" => {
                 self.all(plain("").operands, Reach::Remove(None));
             }
             "shred" => self.all(plain("-n -s --iterations --size").operands, Reach::Remove(None)),
             "gio" => self.all(words.iter().skip(1), Reach::Remove(None)),
-            "mv" | "move" | "ren" => self.transfer(&plain("-t -S --target-directory --suffix"), true),
+            "mv" => self.transfer(&plain("-t -S --target-directory --suffix"), true),
             "scp" => self.transfer(&plain("-P -i -F -o -l -c -J -S"), false),
-            "cp" | "copy" | "ditto" => {
+            "cp" | "ditto" => {
                 let read = plain("-t -S --target-directory --suffix");
                 if read.has(&["-l", "--link", "-s", "--symbolic-link"]) {
                     self.all(read.operands.iter().copied(), Reach::Spoil);
@@ -167,7 +168,7 @@ impl Touches {
             }
             "git" => self.git(words, command),
             "find" | "gfind" | "fd" | "fdfind" => self.find(words, removed),
-            _ => {}
+            _ => self.0.extend(windows::touches(name, words)),
         }
     }
 
