@@ -51,7 +51,7 @@ pub struct Assignment {
 }
 
 /// One word of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Word {
     /// Known before the shell runs; quotes and escapes are resolved.
     Literal(String),
