@@ -28,9 +28,18 @@
 //! - `complete` is false when a part was broken or a limit was passed. What
 //!   follows a broken part is still reported. `cut_short` tells of a limit alone.
 //!
+//! # Other languages
+//!
+//! What inline code does (`python -c`, `node -e`, `perl -e`, a program on the
+//! standard input of one) is reported as the command that does the same, via the
+//! interpreter: `shutil.rmtree("x")` is `rm -r x`. A file that it opens is a
+//! command without words that reads or writes it. The words of PowerShell and of
+//! `cmd` are reported as they are written.
+//!
 //! # Functions and the fork bomb
 //!
-//! A command in the body of the function `f` carries `f()` in its `via`. So
+//! A command in the body of the function `f` carries `f()` in its `via`. The body
+//! is reported where it is defined, and again for a call that makes more of it. So
 //! `:(){ :|:& };:` has a pipeline of two commands, both named `:` and both via
 //! `:()`. A pipeline that runs, more than once, the function that it is part of
 //! is a fork bomb; so is a body that calls its own function twice.
