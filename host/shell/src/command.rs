@@ -5,7 +5,7 @@ use portcullis_model::script::{self, Command};
 use crate::{
     expand::Field,
     parse::identifiers,
-    syntax::{Assignment, Part, Redirect, Simple, Target},
+    syntax::{Assignment, Part, Redirect, Simple, Target, Word},
     text::Text,
     variable::Value,
     walk::{Scope, Walker},
@@ -26,6 +26,30 @@ pub(crate) enum Input {
 impl Walker<'_> {
     /// The command, and what it writes to its standard output when that is known.
     pub(crate) fn simple(&mut self, simple: &Simple, scope: &Scope<'_>) -> (Command, Option<Text>) {
+        let guessed = |word: &Word| {
+            word.parts
+                .iter()
+                .filter_map(Part::variable)
+                .any(|variable| self.variables.has_guess(&variable.name))
+        };
+        // A value that was set on one way only may be the one that counts: then this
+        // is another command, which is reported beside the first. It goes first,
+        // because a command that is not known changes what is known.
+        if !self.variables.guessing
+            && simple.words.iter().any(guessed)
+            && let Some(slot) = self.reserve()
+        {
+            self.variables.guessing = true;
+            let mark = self.variables.mark();
+            let (command, _) = self.simple_once(simple, scope);
+            self.variables.restore(mark);
+            self.variables.guessing = false;
+            self.fill(slot, vec![command]);
+        }
+        self.simple_once(simple, scope)
+    }
+
+    fn simple_once(&mut self, simple: &Simple, scope: &Scope<'_>) -> (Command, Option<Text>) {
         let mut command = Command::default();
         let mut own = Vec::new();
         for assignment in &simple.assignments {
@@ -109,7 +133,7 @@ impl Walker<'_> {
         let output = called.unwrap_or_else(|| self.reenter(&argv, feed));
         self.via.truncate(depth);
         if assigns {
-            self.variables.blur(mark);
+            self.variables.blur_prefix(mark);
         }
         self.builtin(&argv);
         command.words = argv.into_iter().map(Field::into_resolved).collect();

@@ -71,7 +71,7 @@ mod wrapper;
 
 use std::rc::Rc;
 
-use portcullis_model::script::Script;
+use portcullis_model::script::{Pipeline, Script};
 
 pub use crate::limits::Limits;
 pub use crate::windows::analyse_powershell;
@@ -114,7 +114,7 @@ fn analyse_with(source: &str, budget: &mut Budget) -> Script {
 fn finished(mut script: Script, walker: Walker<'_>, broken: bool) -> Script {
     script.cut_short = walker.cut_short || walker.budget.exhausted;
     script.complete = !broken && !script.cut_short;
-    script.pipelines = walker.pipelines;
-    script.pipelines.retain(|pipeline| !pipeline.commands.is_empty());
+    let found = walker.pipelines.into_iter().filter(|found| !found.commands.is_empty());
+    script.pipelines = found.map(|found| Pipeline { commands: found.commands }).collect();
     script
 }

@@ -104,7 +104,7 @@ impl Walker<'_> {
             }
             "ssh" => {
                 let host = operand(arguments, "bcDEeFIiJLlmOopQRSWw", &[])?;
-                let rest = arguments.get(host + 1..).unwrap_or_default();
+                let rest = arguments.get(host + 1..).unwrap_or_default().strip_prefix_field("--");
                 let text = if rest.is_empty() { feed? } else { joined(rest) };
                 self.text(text, &via(), true, None)
             }
@@ -116,7 +116,8 @@ impl Walker<'_> {
                     rest.iter().position(|field| field.known().is_some_and(|text| text.starts_with(":::")));
                 let mut argv = rest.get(..stop.unwrap_or(rest.len()))?.to_vec();
                 argv.extend(rest.iter().skip(stop.unwrap_or(rest.len()) + 1).cloned());
-                self.argv(&via(), argv);
+                // It joins its words and hands them to a shell.
+                self.text(joined(&argv), &via(), true, None);
                 None
             }
             _ => {

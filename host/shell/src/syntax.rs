@@ -235,6 +235,10 @@ impl Word {
 }
 
 impl Part {
+    pub(crate) fn variable(&self) -> Option<&Variable> {
+        if let Self::Variable(variable) = self { Some(variable) } else { None }
+    }
+
     /// The text, when it is there already.
     pub(crate) fn literal(&self) -> Option<&str> {
         match self {

@@ -20,6 +20,8 @@ pub(crate) enum Value {
 struct Entry {
     value: Value,
     born: usize,
+    /// What it was set to last, when it is not known whether that counts.
+    guess: Option<Value>,
 }
 
 /// A point to come back to.
@@ -43,6 +45,8 @@ pub(crate) struct Variables {
     counts: HashMap<String, usize>,
     /// When the function around the cursor began.
     function: Option<usize>,
+    /// Guesses count as values.
+    pub(crate) guessing: bool,
 }
 
 /// Names that the environment sets before any script runs.
@@ -69,12 +73,20 @@ impl Variables {
             Some(start) => entry.born < start && self.counts.get(name).is_some_and(|count| *count > 1),
             None => self.shared.contains(name),
         };
-        Some(if stale || entry.born < self.floor { UNKNOWN } else { &entry.value })
+        if stale || entry.born < self.floor {
+            return Some(UNKNOWN);
+        }
+        Some(entry.guess.as_ref().filter(|_| self.guessing).unwrap_or(&entry.value))
+    }
+
+    /// Whether the name has a value only if something ran of which that is not known.
+    pub(crate) fn has_guess(&self, name: &str) -> bool {
+        self.map.get(name).is_some_and(|entry| entry.guess.is_some())
     }
 
     pub(crate) fn set(&mut self, name: &str, value: Value) {
         self.clock += 1;
-        let old = self.map.insert(name.to_owned(), Entry { value, born: self.clock });
+        let old = self.map.insert(name.to_owned(), Entry { value, born: self.clock, guess: None });
         self.log.push((name.to_owned(), old));
     }
 
@@ -111,11 +123,23 @@ impl Variables {
 
     /// The changes since `mark` may or may not have been made.
     pub(crate) fn blur(&mut self, mark: Mark) {
+        self.unknown_since(mark, true);
+    }
+
+    /// The changes since `mark` are over, but for a few programs with which they last.
+    pub(crate) fn blur_prefix(&mut self, mark: Mark) {
+        self.unknown_since(mark, false);
+    }
+
+    fn unknown_since(&mut self, mark: Mark, guess: bool) {
         let changed = self.log.get(mark.log..).unwrap_or_default();
         for (name, old) in changed {
             let Some(current) = self.map.get_mut(name) else { continue };
             if old.as_ref().is_none_or(|old| old.value != current.value) {
-                current.value = Value::Unknown;
+                let last = std::mem::replace(&mut current.value, Value::Unknown);
+                if guess && last != Value::Unknown {
+                    current.guess = Some(last);
+                }
             }
         }
     }

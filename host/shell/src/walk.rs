@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portcullis_model::script::{Command, Pipeline};
+use portcullis_model::script::Command;
 
 use crate::{
     command::Input,
@@ -33,6 +33,14 @@ impl Scope<'_> {
     }
 }
 
+/// One pipeline of the result.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) commands: Vec<Command>,
+    /// Which of them stand for a compound command, and have a pipeline of their own.
+    copies: Vec<usize>,
+}
+
 #[derive(Debug)]
 pub(crate) struct Walker<'b> {
     pub(crate) budget: &'b mut Budget,
@@ -48,7 +56,7 @@ pub(crate) struct Walker<'b> {
     pub(crate) replays: usize,
     /// The aliases and functions that are being expanded.
     pub(crate) expanding: HashSet<String>,
-    pub(crate) pipelines: Vec<Pipeline>,
+    pub(crate) pipelines: Vec<Found>,
     /// What wraps the commands at hand, outermost first.
     pub(crate) via: Vec<String>,
     /// Levels of nesting that are left.
@@ -105,7 +113,7 @@ impl<'b> Walker<'b> {
             return self.deeper(|walker| walker.compound(compound, scope)).flatten();
         }
         let slot = self.reserve()?;
-        let mut commands = Vec::new();
+        let (mut commands, mut copies) = (Vec::new(), Vec::new());
         let mut feed = scope.feed.clone();
         for (index, stage) in stages.iter().enumerate() {
             let mark = self.variables.mark();
@@ -119,7 +127,7 @@ impl<'b> Walker<'b> {
                 Stage::Compound(compound) => {
                     let from = self.pipelines.len();
                     let output = self.deeper(|walker| walker.compound(compound, &inner)).flatten();
-                    self.adopt(from, &mut commands);
+                    self.adopt(from, &mut commands, &mut copies);
                     output
                 }
             };
@@ -133,18 +141,28 @@ impl<'b> Walker<'b> {
             }
         }
         self.fill(slot, commands);
+        if let Some(found) = self.pipelines.get_mut(slot) {
+            found.copies = copies;
+        }
         feed
     }
 
     /// The commands of a compound stage stand for it in its pipeline, so that
     /// `{ curl x; } | sh` shows the one next to the other.
-    fn adopt(&mut self, from: usize, commands: &mut Vec<Command>) {
+    fn adopt(&mut self, from: usize, commands: &mut Vec<Command>, copies: &mut Vec<usize>) {
         let inner = self.pipelines.get(from..).unwrap_or_default();
-        for command in inner.iter().flat_map(|pipeline| &pipeline.commands) {
-            if !self.budget.words(command.words.len() + 1) || !self.budget.output(command.source.len()) {
-                return;
+        for found in inner {
+            for (index, command) in found.commands.iter().enumerate() {
+                // What an inner pipeline only stands for is met again further on.
+                if found.copies.binary_search(&index).is_ok() {
+                    continue;
+                }
+                if !self.budget.words(command.words.len() + 1) || !self.budget.output(command.source.len()) {
+                    return;
+                }
+                copies.push(commands.len());
+                commands.push(command.clone());
             }
-            commands.push(command.clone());
         }
     }
 
@@ -153,7 +171,7 @@ impl<'b> Walker<'b> {
         if !self.budget.pipeline() {
             return None;
         }
-        self.pipelines.push(Pipeline::default());
+        self.pipelines.push(Found::default());
         Some(self.pipelines.len() - 1)
     }
 

@@ -113,6 +113,13 @@ fn arguments(
         }
     }
     at += wrapper.operands;
+    let text = |field: &&Field| {
+        let letters = field.known().and_then(|text| text.strip_prefix('-'));
+        letters.is_some_and(|letters| letters.starts_with(|letter| wrapper.other.contains(letter)))
+    };
+    if wrapper.operands > 0 && rest.get(at).filter(text).is_some() {
+        return None;
+    }
     if wrapper.dashes
         && let Some(dashes) = rest.iter().position(|field| field.known() == Some("--"))
     {

@@ -146,11 +146,18 @@ pub(super) struct Scan<'c> {
     deeds: Vec<Deed>,
     /// Whether the program holds a word of the table, once it was looked for.
     holds: HashMap<&'static str, bool>,
+    /// Other names that the program gives to functions of the table.
+    renamed: HashMap<String, &'static str>,
 }
 
 impl<'c> Scan<'c> {
     pub(super) fn new(language: Language, code: &'c Text, tokens: &'c [Token]) -> Self {
-        Self { values: Values::new(language, code, tokens), deeds: Vec::new(), holds: HashMap::new() }
+        Self {
+            values: Values::new(language, code, tokens),
+            deeds: Vec::new(),
+            holds: HashMap::new(),
+            renamed: HashMap::new(),
+        }
     }
 
     pub(super) fn deeds(mut self) -> Vec<Deed> {
@@ -159,6 +166,7 @@ impl<'c> Scan<'c> {
             match &token.kind {
                 Kind::Name(name) => {
                     self.assignment(index, name);
+                    self.rename(index, name);
                     self.call(index, name);
                 }
                 Kind::Backticks(pieces) => {
@@ -203,7 +211,28 @@ impl<'c> Scan<'c> {
         at
     }
 
+    /// `from os import system as s`, `{execSync: s}` and `s = os.system`.
+    fn rename(&mut self, index: usize, name: &str) {
+        let Some((known, ..)) = FUNCTIONS.iter().find(|(known, ..)| *known == name) else { return };
+        let word = |at: usize| self.values.at(at).and_then(Token::name);
+        let new = if word(index + 1) == Some("as") || self.values.is(index + 1, b':') {
+            word(index + 2)
+        } else if self.values.is(index + 1, b'(') {
+            None
+        } else {
+            let mut first = index;
+            while first >= 2 && self.values.is(first - 1, b'.') && word(first - 2).is_some() {
+                first -= 2;
+            }
+            (first >= 2 && self.values.is(first - 1, b'=')).then(|| word(first - 2)).flatten()
+        };
+        if let Some(new) = new {
+            self.renamed.insert(new.to_owned(), known);
+        }
+    }
+
     fn call(&mut self, index: usize, name: &str) {
+        let name = self.renamed.get(name).copied().unwrap_or(name);
         let Some(action) = self.action(name) else { return };
         let parenthesised = self.values.is(index + 1, b'(');
         let (from, to) = match self.values.close(index + 1).filter(|_| parenthesised) {

@@ -41,6 +41,8 @@ fn python_runs_and_removes() {
         ("print(open('.env').read())", "read .env"),
         ("import os; os.execvp('rm', ['rm', '-rf', 'src'])", "start rm|-rf|src"),
         ("import os; os.execlp('rm', 'rm', '-rf', 'src')", "start rm|-rf|src"),
+        ("from os import system as s; s('rm -rf src')", "sh rm -rf src"),
+        ("import os; run_it = os.system; run_it('rm -rf src')", "sh rm -rf src"),
         ("import os; os.chmod('x', 0o777)", "do chmod|777|x"),
         ("exec(\"import os; os.system('rm -rf src')\")", "eval import os; os.system('rm -rf src')"),
     ] {
@@ -61,6 +63,7 @@ fn javascript_runs_and_removes() {
         ("import('rimraf').then(m => m.rimraf('src'))", "do rm|-rf|src"),
         ("await Deno.remove('src', { recursive: true })", "do rm|-r|src"),
         ("require('fs').writeFileSync('.env', 'A=1')", "write .env"),
+        ("const {execSync: e} = require('child_process'); e('rm -rf src')", "sh rm -rf src"),
         ("require('fs').unlinkSync('a')", "do rm|a"),
     ] {
         assert_eq!(seen(Language::JavaScript, code), [expected], "{code}");

@@ -147,6 +147,7 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper { name: "caffeinate", short: "tw", ..PLAIN },
     Wrapper { name: "torsocks", ..PLAIN },
     Wrapper { name: "proxychains", short: "f", ..PLAIN },
+    Wrapper { name: "screen", short: "ScehtTp", ..PLAIN },
     Wrapper { name: "gosu", operands: 1, ..PLAIN },
     Wrapper { name: "su-exec", operands: 1, ..PLAIN },
     // Programs of a container, a machine or an environment of its own.
