@@ -25,7 +25,7 @@ pub(crate) fn check(script: &Script) -> Option<Finding<'_>> {
     }
     let read = script.pipelines().len();
     let unread = read == 0 || read >= PIPELINES || source.len() >= LARGE || depth(source) >= DEEP;
-    (unread || holds_danger(source)).then(|| Finding::new(Category::Suspect, source))
+    (unread || bombs(source) || holds_danger(source)).then(|| Finding::new(Category::Suspect, source))
 }
 
 fn depth(source: &str) -> usize {
@@ -40,6 +40,22 @@ fn depth(source: &str) -> usize {
         deepest = deepest.max(depth);
     }
     deepest
+}
+
+/// A fork bomb that lost its spaces is no shell script any more, and is meant as
+/// one all the same: `:(){:|:&};:`.
+fn bombs(source: &str) -> bool {
+    if !source.contains('|') {
+        return false;
+    }
+    let text: String = source.chars().filter(|c| !c.is_whitespace()).collect();
+    text.match_indices("(){").any(|(at, opening)| {
+        let (before, rest) = text.split_at_checked(at).unwrap_or_default();
+        let name = before.rsplit([';', '&', '|', '(', ')', '{', '}']).next().unwrap_or_default();
+        let body = rest.strip_prefix(opening).and_then(|body| body.strip_prefix(name));
+        !name.is_empty()
+            && body.and_then(|body| body.strip_prefix('|')).is_some_and(|body| body.starts_with(name))
+    })
 }
 
 /// Reads the text as bare words, quotes taken off, and judges what follows the
@@ -103,6 +119,7 @@ mod tests {
             "r''m -rf 'src",
             "$X -rf 'src",
             "if true; then mkfs.ext4 /dev/sda",
+            ":(){:|:&};:",
         ] {
             assert!(refused(source, "echo a"), "{source}");
         }
