@@ -405,8 +405,8 @@ mod tests {
         assert_eq!(judged(&Script::new("x", true, both.clone())), None);
         // Another shell's commands prove nothing.
         let [fed, inner] = both.as_slice() else { return };
-        let shell = &script("sh -c").pipelines()[0];
-        let three = vec![fed.clone(), shell.clone(), inner.clone()];
+        let shell = script("sh -c").pipelines()[0].clone();
+        let three = vec![fed.clone(), shell, inner.clone()];
         assert_eq!(judged(&Script::new("x", true, three)), Some(Category::Decoded));
     }
 }
