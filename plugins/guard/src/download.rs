@@ -4,6 +4,7 @@ use portcullis_sdk::{Command, Pipeline, Word};
 
 use crate::category::Category;
 use crate::computed;
+use crate::decode;
 use crate::runner::{Program, Runner};
 
 /// More names than this are not remembered.
@@ -51,7 +52,7 @@ impl<'a> Flow<'a> {
             Program::Inline(_) if matches!(runner, Runner::Eval | Runner::Expression) => {
                 command.args().iter().find_map(substituted)
             }
-            Program::Inline(word) => substituted(word).or_else(|| unpacks(runner, word)),
+            Program::Inline(word) => substituted(word).or_else(|| decode::unpacks(runner, word)),
             Program::File(word) if word.text().contains("<(") => substituted(word),
             Program::File(word) if runner == Runner::Source => {
                 substituted(word).or_else(|| self.is_saved(word.text()))
@@ -59,7 +60,7 @@ impl<'a> Flow<'a> {
             Program::File(word) => self.is_saved(word.text()),
             Program::Other => None,
         };
-        let encoded = || runner == Runner::Shell && is_encoded(command) && !was_read(command, next);
+        let encoded = || runner == Runner::Shell && decode::is_encoded(command) && !was_read(command, next);
         found.or_else(|| encoded().then_some(Category::Decoded))
     }
 
@@ -90,7 +91,7 @@ impl<'a> Flow<'a> {
                 | "wget2"
         );
         self.downloaded |= downloads || command.args().iter().any(downloads_in);
-        self.decoded |= is_decoder(name, command)
+        self.decoded |= decode::is_decoder(name, command)
             || command.args().iter().any(|word| word.literal().is_none() && computed::decodes(word.text()));
         if downloads {
             self.save(name, command);
@@ -183,65 +184,6 @@ fn fetches(text: &str) -> bool {
     ]
     .iter()
     .any(|name| text.contains(name))
-}
-
-fn is_decoder(name: &str, command: &Command) -> bool {
-    match name {
-        "base64" | "gbase64" | "base32" | "openssl" => {
-            command.literals().any(|word| matches!(word, "-d" | "-D" | "--decode" | "-di" | "-id"))
-        }
-        // A cipher; `tr a-z A-Z` only changes the case.
-        "tr" => match command.literals().collect::<Vec<_>>().as_slice() {
-            [from, to] => from.contains('-') && to.len() > from.len() && !from.starts_with('-'),
-            _ => false,
-        },
-        "xxd" => command.literals().any(|word| word.starts_with('-') && word.contains('r')),
-        "uudecode" | "zcat" | "gzcat" | "bzcat" | "xzcat" | "zstdcat" => true,
-        "gunzip" | "gzip" | "bunzip2" | "xz" | "zstd" => {
-            matches!(name, "gunzip" | "bunzip2") || command.has_flag('d', "decompress")
-        }
-        "gpg" | "gpg2" => command.has_flag('d', "decrypt"),
-        _ => false,
-    }
-}
-
-/// Inline code that decodes a text in order to run it.
-fn unpacks(runner: Runner, word: &Word) -> Option<Category> {
-    if runner != Runner::Interpreter {
-        return None;
-    }
-    let text = word.text();
-    let decodes = [
-        "b64decode",
-        "atob(",
-        "'base64'",
-        "\"base64\"",
-        "decode_base64",
-        "base64_decode",
-        "unhexlify",
-        "fromhex",
-        "decode64",
-    ]
-    .iter()
-    .any(|name| text.contains(name));
-    let runs = ["exec(", "eval(", "eval ", "system(", "subprocess", "popen", "execSync", "spawn"]
-        .iter()
-        .any(|name| text.contains(name));
-    (decodes && runs).then_some(Category::Decoded)
-}
-
-/// `powershell -EncodedCommand …`
-fn is_encoded(command: &Command) -> bool {
-    let name = command.program().unwrap_or_default();
-    let powershell =
-        ["powershell", "powershell.exe", "pwsh", "pwsh.exe"].iter().any(|p| p.eq_ignore_ascii_case(name));
-    powershell
-        && command.literals().any(|word| {
-            word.strip_prefix('-').is_some_and(|given| {
-                let start = "encodedcommand".get(..given.len());
-                !given.is_empty() && start.is_some_and(|start| start.eq_ignore_ascii_case(given))
-            })
-        })
 }
 
 /// Whether the host took apart what this runner is given, because it is
