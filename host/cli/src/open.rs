@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use portcullis::agent::HookInputError;
 use portcullis::model::config::Config;
 use portcullis::runtime::{Allocation, CacheDir, Compiler, Terminal};
-use portcullis::{ConfigError, Host, HostError, HostOptions};
+use portcullis::{ConfigError, Host, HostError, HostOptions, OwnFiles};
 
 use crate::COMPILE;
 use crate::args::Common;
@@ -22,18 +22,29 @@ pub(crate) fn options(
     cwd: Option<&str>,
 ) -> anyhow::Result<HostOptions> {
     let program = environment.program.clone().context("this program's own path cannot be had")?;
-    let mut options = HostOptions::new(Compiler::Helper { program, arguments: vec![COMPILE.to_owned()] });
+    let mut options =
+        HostOptions::new(Compiler::Helper { program: program.clone(), arguments: vec![COMPILE.to_owned()] });
     options.allocation = Allocation::OnDemand;
     options.config = config(common, environment)?;
     options.plugins = common.plugins.iter().map(|path| absolute(path, environment)).collect();
     options.no_plugins = common.no_plugins;
     options.plugin_dir = common.plugin_dir.clone();
+    let work = cwd.map(PathBuf::from).filter(|cwd| cwd.is_absolute());
+    let work = work.or_else(|| workspace(common, environment));
+    // The directories above `a/..` are not those above `a`.
+    let work = work.map(|work| std::fs::canonicalize(&work).unwrap_or(work));
+    options.own = OwnFiles {
+        config: common
+            .config
+            .as_ref()
+            .map(|path| absolute(path, environment))
+            .or_else(|| environment.config.clone()),
+        state: environment.state.clone(),
+        program: Some(program),
+        project: work.clone(),
+    };
     if !common.isolated {
         options.plugin_dir = options.plugin_dir.or_else(|| environment.plugins.clone());
-        let work = cwd.map(PathBuf::from).filter(|cwd| cwd.is_absolute());
-        let work = work.or_else(|| workspace(common, environment));
-        // The directories above `a/..` are not those above `a`.
-        let work = work.map(|work| std::fs::canonicalize(&work).unwrap_or(work));
         options.project_plugin_dir = work.and_then(|work| project_plugins(&work));
     }
     if let (Some(cache), Some(state)) = (&environment.cache, &environment.state) {

@@ -19,6 +19,8 @@ pub struct Config {
     pub plugin: BTreeMap<PluginName, PluginConfig>,
     /// What is known of tools.
     pub tools: ToolsConfig,
+    /// What the host keeps from being changed.
+    pub protect: ProtectConfig,
 }
 
 /// `[plugins]`.
@@ -159,6 +161,21 @@ pub struct ToolsConfig {
     pub known: Vec<String>,
 }
 
+/// `[protect]`. Only the user's file has it: a project may not say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProtectConfig {
+    /// Refuses every call that would change Portcullis's own files, its program,
+    /// or the hooks of an agent.
+    pub own_files: bool,
+}
+
+impl Default for ProtectConfig {
+    fn default() -> Self {
+        Self { own_files: true }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Config;
@@ -170,6 +187,13 @@ mod tests {
     #[test]
     fn an_empty_file_says_nothing() {
         assert_eq!(read("{}").unwrap(), Config::default());
+    }
+
+    #[test]
+    fn own_files_are_protected_unless_the_file_says_otherwise() {
+        assert!(read("{}").unwrap().protect.own_files);
+        assert!(!read(r#"{"protect":{"own_files":false}}"#).unwrap().protect.own_files);
+        assert!(read(r#"{"protect":{"own_file":false}}"#).unwrap_err().contains("own_file"));
     }
 
     #[test]

@@ -7,6 +7,9 @@ pub struct Script {
     pub source: String,
     /// False when a part could not be understood.
     pub complete: bool,
+    /// A limit was passed: something of the script was not looked at, and no guard
+    /// can have seen it. The gate refuses such a call.
+    pub cut_short: bool,
     /// Every pipeline that can run, in source order, wherever it hides.
     pub pipelines: Vec<Pipeline>,
 }
@@ -48,7 +51,7 @@ pub struct Assignment {
 }
 
 /// One word of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Word {
     /// Known before the shell runs; quotes and escapes are resolved.
     Literal(String),

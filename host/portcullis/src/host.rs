@@ -10,6 +10,7 @@ use portcullis_runtime::{Allocation, CacheDir, Compiler, Runtime, RuntimeOptions
 
 use crate::error::HostError;
 use crate::plugin::{Inspection, Loader, Maker, Pass, PluginSet, Report, SmallStore, Sources, Watch};
+use crate::protect::{Code, Places, Protection};
 
 /// How long [`Host::open`] waits for files that are still being written.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -37,6 +38,8 @@ pub struct HostOptions {
     pub no_plugins: bool,
     /// Where plugins' small values outlive the process.
     pub store_dir: Option<PathBuf>,
+    /// Files that no call may change, and that nothing else here names.
+    pub own: OwnFiles,
     /// The environment: granted variables are taken from it, and `HOME` tells
     /// where a path such as `~/.ssh/config` leads.
     pub env: BTreeMap<String, String>,
@@ -65,12 +68,29 @@ impl HostOptions {
             plugins: Vec::new(),
             no_plugins: false,
             store_dir: None,
+            own: OwnFiles::default(),
             env: BTreeMap::new(),
             terminal: Arc::new(NoTerminal),
             watch: false,
             quiet: Duration::from_millis(500),
         }
     }
+}
+
+/// Portcullis's own files, so that the host can refuse calls that would change
+/// them. Directories of plugins, of the cache and of the store are known already, and
+/// so are the default places below `HOME` and the `XDG_` variables.
+#[derive(Debug, Clone, Default)]
+pub struct OwnFiles {
+    /// The configuration file.
+    pub config: Option<PathBuf>,
+    /// The directory of what must last.
+    pub state: Option<PathBuf>,
+    /// The program that agents call as their hook.
+    pub program: Option<PathBuf>,
+    /// The project's root: files such as `opencode.json` hold hooks there, and
+    /// nowhere else.
+    pub project: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -91,6 +111,7 @@ struct Inner {
     plugins: Arc<RwLock<Arc<PluginSet>>>,
     known_tools: Vec<String>,
     home: Option<String>,
+    protection: Option<Protection>,
     watch: Option<Watch>,
 }
 
@@ -108,6 +129,7 @@ impl Host {
         if options.no_plugins && options.config.plugins.locked {
             return Err(HostError::Locked);
         }
+        let protection = options.config.protect.own_files.then(|| Protection::new(places(&options)));
         let mut runtime = RuntimeOptions::new(options.compiler);
         runtime.allocation = options.allocation;
         runtime.cache = options.cache;
@@ -129,7 +151,7 @@ impl Host {
             .then(|| Watch::start(loader, Arc::clone(&plugins)))
             .transpose()
             .map_err(HostError::Watch)?;
-        Ok(Self { inner: Arc::new(Inner { plugins, known_tools, home, watch }) })
+        Ok(Self { inner: Arc::new(Inner { plugins, known_tools, home, protection, watch }) })
     }
 
     /// Every plugin that the host knows of, and how it stands.
@@ -160,8 +182,34 @@ impl Host {
         self.inner.home.as_deref()
     }
 
+    pub(crate) fn protection(&self) -> Option<&Protection> {
+        self.inner.protection.as_ref()
+    }
+
     pub(crate) fn known_tools(&self) -> &[String] {
         &self.inner.known_tools
+    }
+}
+
+/// Where Portcullis's own files are, by these options.
+fn places(options: &HostOptions) -> Places {
+    const CONFIG: &str = "the configuration of Portcullis";
+    const PLUGIN: &str = "a plugin of Portcullis";
+    const STATE: &str = "the state of Portcullis";
+    let own = &options.own;
+    let replaced = options.config.plugin.values().filter_map(|plugin| plugin.path.as_ref());
+    let plugins = options.plugin_dir.iter().chain(&options.project_plugin_dir).chain(&options.plugins);
+    let plugins = plugins.chain(replaced).map(|path| (Code::Plugins, PLUGIN, path));
+    let config = own.config.iter().map(|path| (Code::Config, CONFIG, path));
+    let key = options.cache.iter().map(|cache| &cache.key);
+    let state = own.state.iter().chain(&options.store_dir).chain(key).map(|path| (Code::State, STATE, path));
+    let cache = options.cache.iter().map(|cache| (Code::Cache, "the cache of Portcullis", &cache.dir));
+    let files = config.chain(plugins).chain(state).chain(cache);
+    Places {
+        files: files.map(|(code, what, path)| (code, what, path.clone())).collect(),
+        program: own.program.clone(),
+        project: own.project.clone(),
+        variables: options.env.clone(),
     }
 }
 

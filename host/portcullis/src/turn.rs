@@ -51,6 +51,7 @@ impl Turn {
             bound: &self.bound,
             known_tools: self.host.known_tools(),
             home: self.host.home(),
+            protection: self.host.protection(),
         };
         gate::judge(bench, &self.session, call).await
     }

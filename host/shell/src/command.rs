@@ -38,7 +38,10 @@ impl Walker<'_> {
                 own.push((name, value));
             }
         }
-        let fields: Vec<Field> = simple.words.iter().flat_map(|word| self.fields(word, scope)).collect();
+        let mut fields = Vec::with_capacity(simple.words.len());
+        for word in &simple.words {
+            self.push_fields(word, scope, &mut fields);
+        }
         let input = self.redirections(&simple.redirects, scope, &mut command);
         let feed = match input {
             Input::Inherited => scope.feed.clone(),
@@ -82,7 +85,8 @@ impl Walker<'_> {
             command.assignments.push(script::Assignment { name: name.clone(), value: word });
             own.push((name, Value::Text(value)));
         }
-        let mut argv: Vec<Field> = fields.into_iter().skip(peeled.start).collect();
+        let mut argv = fields;
+        argv.drain(..peeled.start);
         if peeled.appends
             && let Some(feed) = &feed
         {
@@ -91,20 +95,24 @@ impl Walker<'_> {
                 argv.extend(pieces.into_iter().map(Field::new));
             }
         }
-        command.words = argv.iter().map(Field::resolved).collect();
         let mark = self.variables.mark();
         let assigns = !own.is_empty();
         for (name, value) in own {
+            if let Value::Text(text) = &value {
+                self.run_by_variable(&name, text);
+            }
             self.variables.set(&name, value);
         }
         let depth = self.via.len();
         self.via.extend(peeled.via);
-        let output = self.reenter(&argv, feed);
+        let called = if peeled.start == 0 { self.function(&argv, feed.as_ref()) } else { None };
+        let output = called.unwrap_or_else(|| self.reenter(&argv, feed));
         self.via.truncate(depth);
         if assigns {
             self.variables.blur(mark);
         }
         self.builtin(&argv);
+        command.words = argv.into_iter().map(Field::into_resolved).collect();
         output
     }
 
@@ -142,7 +150,7 @@ impl Walker<'_> {
                 }
                 Target::Write(word) => {
                     let field = self.field(word, scope);
-                    command.writes.push(field.resolved());
+                    command.writes.push(field.into_resolved());
                 }
                 Target::ReadWrite(word) => {
                     let field = self.field(word, scope);

@@ -6,6 +6,7 @@ use crate::{
     brace::{self, Piece},
     syntax::{Body, Operator, OperatorKind, Part, Variable, Word},
     text::Text,
+    transform,
     variable::Value,
     walk::{Scope, Walker},
 };
@@ -29,6 +30,14 @@ impl Field {
         self.text.as_known()
     }
 
+    pub(crate) fn into_resolved(self) -> Resolved {
+        match (self.text.into_known(), self.source) {
+            (Ok(text), _) => Resolved::Literal(text),
+            (Err(_), Some(source)) => Resolved::Computed(source),
+            (Err(text), None) => Resolved::Computed(text.rendered()),
+        }
+    }
+
     pub(crate) fn resolved(&self) -> Resolved {
         match (self.text.as_known(), &self.source) {
             (Some(text), _) => Resolved::Literal(text.to_owned()),
@@ -41,6 +50,19 @@ impl Field {
 impl Walker<'_> {
     /// A word among the arguments of a command: it may become any number of fields.
     pub(crate) fn fields(&mut self, word: &Word, scope: &Scope<'_>) -> Vec<Field> {
+        let mut fields = Vec::new();
+        self.push_fields(word, scope, &mut fields);
+        fields
+    }
+
+    /// The same, put behind those that are there.
+    pub(crate) fn push_fields(&mut self, word: &Word, scope: &Scope<'_>, all: &mut Vec<Field>) {
+        // Most words are just themselves.
+        if let Some(text) = literal(&word.parts, true) {
+            self.budget.output(text.len());
+            all.push(Field::new(Text::known(text)));
+            return;
+        }
         let mut file = None;
         let pieces = self.pieces(&word.parts, scope, &mut file);
         let words = brace::expand(pieces, self.budget);
@@ -59,11 +81,15 @@ impl Walker<'_> {
                 field.source = Some(source);
             }
         }
-        fields
+        all.append(&mut fields);
     }
 
     /// A word that stays one: the value of an assignment, the target of a redirection.
     pub(crate) fn field(&mut self, word: &Word, scope: &Scope<'_>) -> Field {
+        if let Some(text) = literal(&word.parts, false) {
+            self.budget.output(text.len());
+            return Field::new(Text::known(text));
+        }
         let mut file = None;
         let pieces = self.pieces(&word.parts, scope, &mut file);
         let text = joined(pieces);
@@ -102,10 +128,16 @@ impl Walker<'_> {
                     *file = self.in_child(|walker| walker.list(body, &scope.without_feed()));
                     pieces.push(Piece::Fixed(Text::hole(&span.rendered())));
                 }
-                Part::Other { inner, span, .. } => {
+                Part::Other { inner, quoted, span } => {
                     self.pieces(inner, scope, &mut None);
+                    let value = transform::value(span.raw(), &self.variables)
+                        .filter(|text| self.budget.output(text.len() + transform::COST));
                     self.forget_assigned(span.raw());
-                    pieces.push(Piece::Fixed(Text::hole(&span.rendered())));
+                    pieces.push(match value {
+                        Some(text) if *quoted => Piece::Fixed(text),
+                        Some(text) => Piece::Split(text),
+                        None => Piece::Fixed(Text::hole(&span.rendered())),
+                    });
                 }
                 Part::Array(words) => {
                     for word in words {
@@ -160,6 +192,26 @@ impl Walker<'_> {
                 }
             }
         }
+    }
+}
+
+/// The text of parts that hold nothing to be expanded; braces count when they are
+/// expanded here.
+fn literal(parts: &[Part], braces: bool) -> Option<String> {
+    let plain = |part: &Part| match part {
+        Part::Bare(text) => !(braces && text.contains('{')),
+        Part::Quoted(_) => true,
+        Part::Variable(_)
+        | Part::Command { .. }
+        | Part::Process { .. }
+        | Part::Other { .. }
+        | Part::Hole { .. }
+        | Part::Array(_) => false,
+    };
+    match parts {
+        [one] if plain(one) => one.literal().map(str::to_owned),
+        many if many.iter().all(plain) => Some(many.iter().filter_map(Part::literal).collect()),
+        _ => None,
     }
 }
 

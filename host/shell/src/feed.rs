@@ -116,6 +116,20 @@ fn once(format: &str, values: &mut std::slice::Iter<'_, Field>, out: &mut Text) 
 
 /// `None` when the text is not base64, or decodes to something that is no text.
 fn base64(text: &str) -> Option<String> {
+    String::from_utf8(base64_bytes(text)?).ok()
+}
+
+/// Base64 of UTF-16, as PowerShell takes it.
+pub(crate) fn utf16(text: &str) -> Option<String> {
+    let bytes = base64_bytes(text)?;
+    let units: Vec<u16> = bytes
+        .chunks_exact(2)
+        .map(|pair| pair.iter().rev().fold(0, |unit, byte| (unit << 8) | u16::from(*byte)))
+        .collect();
+    String::from_utf16(&units).ok()
+}
+
+fn base64_bytes(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let mut bits: u32 = 0;
     let mut held = 0;
@@ -137,7 +151,7 @@ fn base64(text: &str) -> Option<String> {
             out.push(u8::try_from((bits >> held) & 0xff).ok()?);
         }
     }
-    String::from_utf8(out).ok()
+    Some(out)
 }
 
 fn hex(text: &str) -> Option<String> {

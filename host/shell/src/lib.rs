@@ -26,7 +26,7 @@
 //! - A compound command inside a pipeline is represented by its commands:
 //!   `{ curl x; } | sh` has a pipeline of `curl x` and `sh`.
 //! - `complete` is false when a part was broken or a limit was passed. What
-//!   follows a broken part is still reported.
+//!   follows a broken part is still reported. `cut_short` tells of a limit alone.
 //!
 //! # Functions and the fork bomb
 //!
@@ -38,19 +38,26 @@
 #![forbid(unsafe_code)]
 
 mod brace;
+mod code;
 mod command;
+mod embedded;
 mod escape;
 mod expand;
 mod feed;
+mod function;
+mod git;
 #[cfg(test)]
 mod growth;
+mod interpreter;
 mod limits;
 mod nested;
 mod parse;
 mod syntax;
 mod text;
+mod transform;
 mod variable;
 mod walk;
+mod windows;
 mod wrapper;
 
 use std::rc::Rc;
@@ -58,6 +65,7 @@ use std::rc::Rc;
 use portcullis_model::script::Script;
 
 pub use crate::limits::Limits;
+pub use crate::windows::analyse_powershell;
 use crate::{
     limits::Budget,
     text::Text,
@@ -78,18 +86,26 @@ pub fn analyse_within(source: &str, limits: Limits) -> Script {
 }
 
 fn analyse_with(source: &str, budget: &mut Budget) -> Script {
-    let mut script = Script { source: source.to_owned(), ..Script::default() };
+    let script = Script { source: source.to_owned(), cut_short: true, ..Script::default() };
     if !budget.read(source.len()) {
         return script;
     }
     let text = Rc::new(Text::known(source));
     let tree = parse::parse(&text, budget.depth());
     let mut walker = Walker::new(budget);
+    walker.replays = function::REPLAY_MIN + 4 * source.len();
     walker.variables.count(&tree.names);
     walker.list(&tree.list, &Scope { heredocs: &tree.heredocs, names: &tree.names, feed: None });
     let broken = walker.broken || tree.broken;
+    walker.cut_short |= tree.cut_short;
+    finished(script, walker, broken)
+}
+
+/// What the walk has found, as the answer.
+fn finished(mut script: Script, walker: Walker<'_>, broken: bool) -> Script {
+    script.cut_short = walker.cut_short || walker.budget.exhausted;
+    script.complete = !broken && !script.cut_short;
     script.pipelines = walker.pipelines;
     script.pipelines.retain(|pipeline| !pipeline.commands.is_empty());
-    script.complete = !broken && !budget.exhausted;
     script
 }

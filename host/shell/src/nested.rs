@@ -22,21 +22,33 @@ impl Walker<'_> {
     pub(crate) fn reenter(&mut self, argv: &[Field], feed: Option<Text>) -> Option<Text> {
         let (program, arguments) = argv.split_first()?;
         let name = basename(program.known()?);
-        let via = [name.to_owned()];
+        // Made where it is used, as most commands run nothing in turn.
+        let via = || [name.to_owned()];
         if SHELLS.contains(&name) {
-            return self.shell(&via, arguments, feed);
+            return self.shell(&via(), arguments, feed);
+        }
+        let fed = feed.as_ref();
+        if self.interpreter(name, arguments, fed)
+            || self.embedded(name, arguments, fed)
+            || self.windows(name, arguments, fed)
+        {
+            return None;
         }
         match name {
+            "git" => {
+                self.git(arguments);
+                None
+            }
             "eval" => {
                 let arguments = arguments.strip_prefix_field("--");
-                self.text(joined(arguments), &via, false, feed)
+                self.text(joined(arguments), &via(), false, feed)
             }
             "trap" => {
                 let arguments = arguments.strip_prefix_field("--");
                 if let [action, _, ..] = arguments
                     && !matches!(action.known(), Some("-" | ""))
                 {
-                    self.text(action.text.clone(), &via, true, None);
+                    self.text(action.text.clone(), &via(), true, None);
                 }
                 None
             }
@@ -47,7 +59,7 @@ impl Walker<'_> {
                     (None, Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) => feed,
                     (None, _) => None,
                 };
-                self.text(text?, &via, false, None)
+                self.text(text?, &via(), false, None)
             }
             "env" => {
                 let (at, option) = arguments.iter().enumerate().find_map(|(at, field)| {
@@ -63,38 +75,38 @@ impl Walker<'_> {
                     text.push_str(" ");
                     text.push(&field.text);
                 }
-                self.text(text, &via, true, feed)
+                self.text(text, &via(), true, feed)
             }
             "find" | "gfind" => {
-                self.find(&via, arguments);
+                self.find(&via(), arguments);
                 None
             }
             "fd" | "fdfind" => {
-                self.each_command(&via, arguments, &["-x", "-X", "--exec", "--exec-batch"], &[";"]);
+                self.each_command(&via(), arguments, &["-x", "-X", "--exec", "--exec-batch"], &[";"]);
                 None
             }
-            "su" | "runuser" | "script" | "flock" | "vagrant" | "sg" => {
+            "su" | "runuser" | "script" | "flock" | "vagrant" | "sg" | "npx" | "npm" | "pnpm" => {
                 let at = arguments.iter().position(|field| {
-                    matches!(field.known(), Some("--command" | "--session-command"))
+                    matches!(field.known(), Some("--command" | "--session-command" | "--call"))
                         || field.known().is_some_and(|text| short_cluster(text, 'c'))
                 });
                 match at {
                     Some(at) => {
                         let text = arguments.get(at + 1)?.text.clone();
-                        self.text(text, &via, true, feed)
+                        self.text(text, &via(), true, feed)
                     }
                     None => None,
                 }
             }
             "watch" => {
                 let at = operand(arguments, "nd", &["--interval"])?;
-                self.text(joined(arguments.get(at..)?), &via, true, None)
+                self.text(joined(arguments.get(at..)?), &via(), true, None)
             }
             "ssh" => {
                 let host = operand(arguments, "bcDEeFIiJLlmOopQRSWw", &[])?;
                 let rest = arguments.get(host + 1..).unwrap_or_default();
                 let text = if rest.is_empty() { feed? } else { joined(rest) };
-                self.text(text, &via, true, None)
+                self.text(text, &via(), true, None)
             }
             "parallel" => {
                 let at =
@@ -104,7 +116,7 @@ impl Walker<'_> {
                     rest.iter().position(|field| field.known().is_some_and(|text| text.starts_with(":::")));
                 let mut argv = rest.get(..stop.unwrap_or(rest.len()))?.to_vec();
                 argv.extend(rest.iter().skip(stop.unwrap_or(rest.len()) + 1).cloned());
-                self.argv(&via, argv);
+                self.argv(&via(), argv);
                 None
             }
             _ => {
@@ -134,6 +146,7 @@ impl Walker<'_> {
         let follow = |walker: &mut Self| {
             let tree = parse(&text, walker.depth);
             walker.broken |= tree.broken;
+            walker.cut_short |= tree.cut_short;
             walker.variables.count(&tree.names);
             walker.list(&tree.list, &Scope { heredocs: &tree.heredocs, names: &tree.names, feed })
         };
@@ -143,7 +156,7 @@ impl Walker<'_> {
     }
 
     /// Reports a command that is given word by word, in a pipeline of its own.
-    fn argv(&mut self, via: &[String], argv: Vec<Field>) {
+    pub(crate) fn argv(&mut self, via: &[String], argv: Vec<Field>) {
         if argv.is_empty() {
             return;
         }
@@ -232,7 +245,7 @@ impl StripPrefixField for [Field] {
     }
 }
 
-fn joined(fields: &[Field]) -> Text {
+pub(crate) fn joined(fields: &[Field]) -> Text {
     let mut out = Text::default();
     for (index, field) in fields.iter().enumerate() {
         if index > 0 {

@@ -30,6 +30,7 @@ pub(crate) fn parse(text: &Rc<Text>, depth: usize) -> Tree {
         heredocs: parser.heredocs,
         names: parser.names,
         broken: parser.broken,
+        cut_short: parser.cut_short,
         #[cfg(test)]
         steps: parser.steps.get(),
     }
@@ -37,6 +38,10 @@ pub(crate) fn parse(text: &Rc<Text>, depth: usize) -> Tree {
 
 /// Words that end a list when they stand where a command would.
 const CLOSERS: [&str; 8] = ["then", "do", "done", "fi", "esac", "else", "elif", "}"];
+
+/// Commands and levels of nesting in one text. The walk reports no more pipelines
+/// than a part of that; the rest would only cost time.
+const ROOM: usize = 400_000;
 
 struct Parser<'t> {
     text: &'t Rc<Text>,
@@ -55,6 +60,9 @@ struct Parser<'t> {
     /// Where `((` opens an arithmetic expression, and where its `))` is.
     arithmetic: HashMap<usize, usize>,
     broken: bool,
+    cut_short: bool,
+    /// Commands and levels of nesting that may still be parsed.
+    room: usize,
     /// An error is on its way to the top.
     failing: bool,
     /// Bytes that were looked at, to show that their number grows linearly.
@@ -77,6 +85,8 @@ impl<'t> Parser<'t> {
             names: Vec::new(),
             arithmetic: arithmetic(source),
             broken: false,
+            cut_short: false,
+            room: ROOM,
             failing: false,
             #[cfg(test)]
             steps: std::cell::Cell::new(0),
@@ -198,6 +208,7 @@ impl<'t> Parser<'t> {
     }
 
     fn stage(&mut self) -> Option<Stage> {
+        self.take_room();
         match self.compound() {
             Some(compound) => Some(Stage::Compound(compound)),
             None => self.simple(),
@@ -285,6 +296,18 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// Counts one node. Without room for it the text ends here.
+    fn take_room(&mut self) {
+        match self.room.checked_sub(1) {
+            Some(room) => self.room = room,
+            None => {
+                self.cut_short = true;
+                self.at = self.source.len();
+                self.end = self.at;
+            }
+        }
+    }
+
     fn fail(&mut self) {
         self.broken = true;
         self.failing = true;
@@ -293,9 +316,11 @@ impl<'t> Parser<'t> {
     /// Runs `inner` one level deeper, or fails when there is no level left.
     fn nested<T: Default>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
         let Some(depth) = self.depth.checked_sub(1) else {
+            self.cut_short = true;
             self.fail();
             return T::default();
         };
+        self.take_room();
         self.depth = depth;
         let out = inner(self);
         self.depth += 1;

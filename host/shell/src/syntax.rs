@@ -13,6 +13,8 @@ pub(crate) struct Tree {
     pub(crate) names: Vec<String>,
     /// A part was not understood.
     pub(crate) broken: bool,
+    /// A limit was passed.
+    pub(crate) cut_short: bool,
     /// Bytes that the parser looked at.
     #[cfg(test)]
     pub(crate) steps: usize,
@@ -160,6 +162,7 @@ pub(crate) enum Part {
     /// An expansion that is not resolved, with whatever can run inside it.
     Other {
         inner: Vec<Part>,
+        quoted: bool,
         span: Span,
     },
     /// Something that was unknown before this text was put together.

@@ -28,6 +28,11 @@ impl Text {
         self.holes.is_empty().then_some(self.text.as_str())
     }
 
+    /// The whole of it, when it is known.
+    pub(crate) fn into_known(self) -> Result<String, Self> {
+        if self.holes.is_empty() { Ok(self.text) } else { Err(self) }
+    }
+
     /// With a placeholder where a hole is.
     pub(crate) fn raw(&self) -> &str {
         &self.text
@@ -62,6 +67,9 @@ impl Text {
 
     /// With the source of each hole in its place.
     pub(crate) fn rendered(&self) -> String {
+        if self.holes.is_empty() {
+            return self.text.clone();
+        }
         let mut out = String::with_capacity(self.text.len());
         let mut from = 0;
         for (at, source) in &self.holes {
@@ -73,16 +81,20 @@ impl Text {
         out
     }
 
+    /// The text between two offsets, holes and all.
+    pub(crate) fn slice(&self, start: usize, end: usize) -> Self {
+        let from = self.holes.partition_point(|(at, _)| *at < start);
+        let to = self.holes.partition_point(|(at, _)| *at < end);
+        let held = self.holes.get(from..to).unwrap_or_default();
+        Self {
+            text: self.text.get(start..end).unwrap_or_default().to_owned(),
+            holes: held.iter().map(|(at, source)| (at - start, Rc::clone(source))).collect(),
+        }
+    }
+
     /// The text from `at` on.
     pub(crate) fn after(&self, at: usize) -> Self {
-        Self {
-            text: self.text.get(at..).unwrap_or_default().to_owned(),
-            holes: self
-                .holes
-                .iter()
-                .filter_map(|(hole, source)| Some((hole.checked_sub(at)?, Rc::clone(source))))
-                .collect(),
-        }
+        self.slice(at, self.text.len())
     }
 
     /// The name and the value, if this reads `NAME=value`.
@@ -141,19 +153,12 @@ impl Span {
 
     /// The text there, with the source of each hole in its place.
     pub(crate) fn rendered(&self) -> String {
-        self.slice().rendered()
+        if self.text.holes.is_empty() { self.raw().to_owned() } else { self.slice().rendered() }
     }
 
     /// The text there, holes and all.
     pub(crate) fn slice(&self) -> Text {
-        let holes = &self.text.holes;
-        let from = holes.partition_point(|(at, _)| *at < self.start);
-        let to = holes.partition_point(|(at, _)| *at < self.end);
-        let held = holes.get(from..to).unwrap_or_default();
-        Text {
-            text: self.raw().to_owned(),
-            holes: held.iter().map(|(at, source)| (at - self.start, Rc::clone(source))).collect(),
-        }
+        self.text.slice(self.start, self.end)
     }
 }
 

@@ -6,6 +6,7 @@ use portcullis_model::script::{Command, Pipeline};
 
 use crate::{
     command::Input,
+    function::Function,
     limits::Budget,
     syntax::{Compound, Heredoc, Join, Kind, List, Loop, Stage, Word},
     text::Text,
@@ -37,7 +38,15 @@ pub(crate) struct Walker<'b> {
     pub(crate) budget: &'b mut Budget,
     pub(crate) variables: Variables,
     pub(crate) aliases: HashMap<String, Text>,
-    /// The aliases that are being expanded.
+    /// The aliases that the script gives git.
+    pub(crate) git_aliases: HashMap<String, Text>,
+    /// The bodies of the functions that the script defines.
+    pub(crate) functions: HashMap<String, Function>,
+    /// The body of a function is followed that nobody has called yet.
+    pub(crate) defining: bool,
+    /// Bytes of bodies that calls may still follow.
+    pub(crate) replays: usize,
+    /// The aliases and functions that are being expanded.
     pub(crate) expanding: HashSet<String>,
     pub(crate) pipelines: Vec<Pipeline>,
     /// What wraps the commands at hand, outermost first.
@@ -45,6 +54,8 @@ pub(crate) struct Walker<'b> {
     /// Levels of nesting that are left.
     pub(crate) depth: usize,
     pub(crate) broken: bool,
+    /// The levels of nesting ran out somewhere.
+    pub(crate) cut_short: bool,
 }
 
 impl<'b> Walker<'b> {
@@ -54,11 +65,16 @@ impl<'b> Walker<'b> {
             budget,
             variables: Variables::default(),
             aliases: HashMap::new(),
+            git_aliases: HashMap::new(),
+            functions: HashMap::new(),
+            defining: false,
+            replays: 0,
             expanding: HashSet::new(),
             pipelines: Vec::new(),
             via: Vec::new(),
             depth,
             broken: false,
+            cut_short: false,
         }
     }
 
@@ -84,7 +100,7 @@ impl<'b> Walker<'b> {
         output
     }
 
-    fn pipeline(&mut self, stages: &[Stage], scope: &Scope<'_>) -> Option<Text> {
+    pub(crate) fn pipeline(&mut self, stages: &[Stage], scope: &Scope<'_>) -> Option<Text> {
         if let [Stage::Compound(compound)] = stages {
             return self.deeper(|walker| walker.compound(compound, scope)).flatten();
         }
@@ -150,7 +166,7 @@ impl<'b> Walker<'b> {
     /// Runs `inner` one level deeper; `None` when there is no level left.
     pub(crate) fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let Some(depth) = self.depth.checked_sub(1) else {
-            self.broken = true;
+            self.cut_short = true;
             return None;
         };
         self.depth = depth;
@@ -227,13 +243,7 @@ impl<'b> Walker<'b> {
             }
             Kind::Function { name, body, names } => {
                 let names = scope.names.get(names.clone()).unwrap_or_default();
-                let mark = self.variables.mark();
-                let outer = self.variables.enter_function(names);
-                self.via.push(format!("{name}()"));
-                self.pipeline(std::slice::from_ref(&**body), &scope.without_feed());
-                self.via.pop();
-                self.variables.leave_function(outer);
-                self.variables.restore(mark);
+                self.define(name, body, names, scope);
                 Some(Text::default())
             }
             Kind::Test(words) => {

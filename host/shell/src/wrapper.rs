@@ -1,128 +1,9 @@
 //! Programs that run the program in their arguments.
 
+mod table;
+
+use self::table::Wrapper;
 use crate::{expand::Field, text::Text};
-
-/// How the arguments of a wrapper are read.
-struct Wrapper {
-    name: &'static str,
-    /// One-letter options that take a value.
-    short: &'static str,
-    /// Long options that take the next argument as their value.
-    long: &'static [&'static str],
-    /// Arguments that stand before the program.
-    operands: usize,
-    /// One-letter options with which it runs nothing, or a text instead of a program.
-    other: &'static str,
-    /// `NAME=value` may stand before the program.
-    assigns: bool,
-}
-
-const PLAIN: Wrapper = Wrapper { name: "", short: "", long: &[], operands: 0, other: "", assigns: false };
-
-const WRAPPERS: &[Wrapper] = &[
-    Wrapper {
-        name: "sudo",
-        short: "ugpCDRTUhrtac",
-        long: &[
-            "--user",
-            "--group",
-            "--prompt",
-            "--close-from",
-            "--chdir",
-            "--chroot",
-            "--command-timeout",
-            "--other-user",
-            "--host",
-            "--role",
-            "--type",
-            "--auth-type",
-            "--login-class",
-        ],
-        other: "elvVKk",
-        assigns: true,
-        ..PLAIN
-    },
-    Wrapper { name: "doas", short: "uCa", other: "L", assigns: true, ..PLAIN },
-    Wrapper { name: "pkexec", long: &["--user"], ..PLAIN },
-    Wrapper {
-        name: "run0",
-        short: "u",
-        long: &["--user", "--unit", "--property", "--slice", "--chdir"],
-        ..PLAIN
-    },
-    Wrapper { name: "env", short: "uC", long: &["--unset", "--chdir"], other: "S", assigns: true, ..PLAIN },
-    Wrapper { name: "nohup", ..PLAIN },
-    Wrapper { name: "setsid", ..PLAIN },
-    Wrapper { name: "nice", short: "n", long: &["--adjustment"], ..PLAIN },
-    Wrapper { name: "ionice", short: "cnpPu", long: &["--class", "--classdata"], ..PLAIN },
-    Wrapper { name: "timeout", short: "ks", long: &["--kill-after", "--signal"], operands: 1, ..PLAIN },
-    Wrapper { name: "gtimeout", short: "ks", long: &["--kill-after", "--signal"], operands: 1, ..PLAIN },
-    Wrapper { name: "time", short: "fo", long: &["--format", "--output"], ..PLAIN },
-    Wrapper { name: "stdbuf", short: "ioe", long: &["--input", "--output", "--error"], ..PLAIN },
-    Wrapper { name: "exec", short: "a", ..PLAIN },
-    Wrapper { name: "command", other: "vV", ..PLAIN },
-    Wrapper { name: "builtin", ..PLAIN },
-    Wrapper { name: "noglob", ..PLAIN },
-    Wrapper { name: "nocorrect", ..PLAIN },
-    Wrapper { name: "chroot", operands: 1, ..PLAIN },
-    Wrapper { name: "busybox", ..PLAIN },
-    Wrapper { name: "toybox", ..PLAIN },
-    Wrapper {
-        name: "xargs",
-        short: "ILnPsdEa",
-        long: &[
-            "--max-args",
-            "--max-procs",
-            "--max-chars",
-            "--delimiter",
-            "--arg-file",
-            "--process-slot-var",
-        ],
-        ..PLAIN
-    },
-    Wrapper {
-        name: "systemd-run",
-        short: "putMHE",
-        long: &[
-            "--property",
-            "--unit",
-            "--uid",
-            "--gid",
-            "--slice",
-            "--description",
-            "--machine",
-            "--host",
-            "--setenv",
-            "--working-directory",
-            "--nice",
-            "--on-active",
-            "--on-calendar",
-        ],
-        ..PLAIN
-    },
-    Wrapper { name: "unshare", short: "SGRw", long: &["--setuid", "--setgid", "--root", "--wd"], ..PLAIN },
-    Wrapper {
-        name: "flock",
-        short: "wE",
-        long: &["--wait", "--timeout", "--conflict-exit-code"],
-        operands: 1,
-        other: "c",
-        ..PLAIN
-    },
-    Wrapper { name: "strace", short: "aeEIoOpPsSuUbX", ..PLAIN },
-    Wrapper { name: "ltrace", short: "aAeFlnopsuxwX", ..PLAIN },
-    Wrapper { name: "taskset", operands: 1, ..PLAIN },
-    Wrapper { name: "chrt", operands: 1, ..PLAIN },
-    Wrapper { name: "setpriv", ..PLAIN },
-    Wrapper { name: "unbuffer", ..PLAIN },
-    Wrapper { name: "chronic", ..PLAIN },
-    Wrapper { name: "fakeroot", short: "lsibu", ..PLAIN },
-    Wrapper { name: "caffeinate", short: "tw", ..PLAIN },
-    Wrapper { name: "torsocks", ..PLAIN },
-    Wrapper { name: "proxychains", short: "f", ..PLAIN },
-    Wrapper { name: "gosu", operands: 1, ..PLAIN },
-    Wrapper { name: "su-exec", operands: 1, ..PLAIN },
-];
 
 /// What is left of a command when its wrappers are off.
 #[derive(Debug, Default)]
@@ -139,19 +20,52 @@ pub(crate) fn peel(fields: &[Field]) -> Peeled {
     let mut peeled = Peeled::default();
     while let Some(name) = fields.get(peeled.start).and_then(Field::known) {
         let name = basename(name);
-        let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) else { break };
-        let mut assignments = Vec::new();
         let rest = fields.get(peeled.start + 1..).unwrap_or_default();
-        let Some((length, replaces)) = arguments(wrapper, rest, &mut assignments) else { break };
-        if length >= rest.len() {
-            break;
-        }
+        let mut assignments = Vec::new();
+        let found = table::named(name).iter().find_map(|wrapper| {
+            let verbs = verbs(wrapper, rest)?;
+            let own = rest.get(verbs..).unwrap_or_default();
+            let (length, replaces) = arguments(wrapper, own, &mut assignments)?;
+            (length < own.len()).then_some((*wrapper, verbs + length, replaces))
+        });
+        let Some((wrapper, length, replaces)) = found else { break };
         peeled.start += 1 + length;
         peeled.via.push(wrapper.name.to_owned());
         peeled.assignments.append(&mut assignments);
         peeled.appends = wrapper.name == "xargs" && !replaces;
     }
     peeled
+}
+
+/// How many arguments go up to the wrapper's verb, with that verb.
+fn verbs(wrapper: &Wrapper, rest: &[Field]) -> Option<usize> {
+    if wrapper.verbs.is_empty() {
+        return Some(0);
+    }
+    wrapper.verbs.iter().find_map(|row| {
+        let mut at = 0;
+        for verb in *row {
+            at += options(wrapper, rest.get(at..)?);
+            if rest.get(at)?.known() != Some(*verb) {
+                return None;
+            }
+            at += 1;
+        }
+        Some(at)
+    })
+}
+
+/// How many arguments at the start are options and their values.
+fn options(wrapper: &Wrapper, rest: &[Field]) -> usize {
+    let mut at = 0;
+    while let Some(text) = rest.get(at).and_then(Field::known).filter(|text| text.starts_with('-')) {
+        let valued = match text.strip_prefix("--") {
+            Some(_) => wrapper.long.contains(&text),
+            None => text.len() == 2 && text.ends_with(|letter| wrapper.short.contains(letter)),
+        };
+        at += if valued { 2 } else { 1 };
+    }
+    at
 }
 
 /// How many arguments are the wrapper's own; whether it has its own way to use
@@ -198,7 +112,13 @@ fn arguments(
             at += 1;
         }
     }
-    Some((at + wrapper.operands, replaces))
+    at += wrapper.operands;
+    if wrapper.dashes
+        && let Some(dashes) = rest.iter().position(|field| field.known() == Some("--"))
+    {
+        at = dashes + 1;
+    }
+    Some((at, replaces))
 }
 
 /// The last component of a path.

@@ -49,7 +49,8 @@ user the exact command, say why it is needed, and ask them to run it themselves.
 another command, another tool, a script or an encoding. What looks first is always welcome: `git clean -n`, \
 `git stash`, `rsync --dry-run`, `terraform plan`, `git push --force-with-lease`.";
 
-struct Irreversible;
+/// The guard. Public for the fuzz target, which judges with it natively.
+pub struct Irreversible;
 
 impl Plugin for Irreversible {
     fn describe() -> Info {

@@ -1,5 +1,7 @@
 //! Refuses tool calls.
 
+use core::mem::ManuallyDrop;
+
 use crate::bindings::guard::exports::portcullis::guard::guard as wire;
 use crate::bindings::host::call::ToolCall;
 use crate::{Call, Error, Plugin, plugin::Adapter};
@@ -56,7 +58,9 @@ impl Refusal {
 
 impl<P: Guard> wire::Guest for Adapter<P> {
     fn before_tool_call(call: &ToolCall) -> Result<Option<wire::Refusal>, String> {
-        match P::before_tool_call(&Call::from(call)) {
+        // The instance is thrown away whole, so nobody takes what was asked for apart again.
+        let call = ManuallyDrop::new(Call::from(call));
+        match P::before_tool_call(&call) {
             Ok(None) => Ok(None),
             Ok(Some(Refusal { code, reason })) => Ok(Some(wire::Refusal { code, reason })),
             Err(error) => Err(error.into_text()),

@@ -39,7 +39,10 @@ impl Bump {
             return true;
         }
         let missing = (end - self.end.get()).div_ceil(PAGE);
-        if wasm32::memory_grow::<0>(missing) == usize::MAX {
+        // A growth costs the host far more than a page, so it is a quarter of what
+        // there is; not more than 4 MiB, because one past the limit ends the call.
+        let ahead = (wasm32::memory_size::<0>() / 4).min(64);
+        if wasm32::memory_grow::<0>(missing.max(ahead)) == usize::MAX {
             return false;
         }
         self.end.set(wasm32::memory_size::<0>() * PAGE);

@@ -19,6 +19,11 @@ const APART: &[(&[&str], &[&str], &str)] = &[
         "what a call does is a pure function of the call",
     ),
     (&["plugin"], &["agent", "gate", "session", "turn"], "a plugin's life knows no agent and no call"),
+    (
+        &["protect"],
+        &["agent", "plugin", "gate", "host", "session", "turn"],
+        "what is protected holds whatever plugins and agents there are",
+    ),
     (&["gate"], &["agent", "host", "session", "turn"], "the gate is given all that it decides by"),
 ];
 

@@ -10,7 +10,7 @@ use super::tree::{Rust, Tree, has_extension};
 const CODES: &str = "docs/reference/codes.md";
 /// Names of tools look like names of tests.
 const TOOLS: &str = "docs/reference/tools.md";
-const KINDS: &[&str] = &["load", "fault", "input", "host"];
+const KINDS: &[&str] = &["load", "fault", "input", "host", "self"];
 const FAULTS: &str = "host/model/src/fault.rs";
 
 /// Every stable code of the host is in the reference, and no other.

@@ -164,6 +164,8 @@ impl Benches<'_> {
         let name = PluginName::new(self.name)?;
         options.store_dir = None;
         options.config.plugins.required = Vec::new();
+        // A case is about the plugin alone.
+        options.config.protect.own_files = false;
         if let Some(path) = &self.file {
             options.config.plugins.enabled = Some(Vec::new());
             options.plugins = vec![path.clone()];

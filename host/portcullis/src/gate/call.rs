@@ -72,13 +72,8 @@ impl CallView for JudgedCall {
     fn scripts(&self) -> &[Script] {
         self.scripts.get_or_init(|| {
             let posix = self.resolved.scripts.iter().map(|text| portcullis_shell::analyse(text));
-            // Nothing here understands PowerShell, and a guard must not mistake that for a script that
-            // does nothing.
-            let powershell = self.resolved.powershell.iter().map(|text| Script {
-                source: text.clone(),
-                complete: false,
-                pipelines: Vec::new(),
-            });
+            let powershell =
+                self.resolved.powershell.iter().map(|text| portcullis_shell::analyse_powershell(text));
             posix.chain(powershell).collect()
         })
     }

@@ -14,11 +14,13 @@ use portcullis_model::call::ToolCall;
 use portcullis_model::fault::{Fault, FaultKind};
 use portcullis_model::judgement::{JudgementWire, Refusal, RefusedBy, RefuserKind, Verdict};
 use portcullis_model::limits::JUDGEMENT_TIME;
+use portcullis_runtime::CallView as _;
 
 pub(crate) use call::JudgedCall;
 pub use permit::Permit;
 
 use crate::plugin::{Plugin, PluginSet};
+use crate::protect::Protection;
 use crate::tool;
 
 /// The gate's answer to one call.
@@ -71,6 +73,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) known_tools: &'a [String],
     /// The user's home directory, for paths such as `~/.ssh/config`.
     pub(crate) home: Option<&'a str>,
+    /// What no call may change, unless the user has switched that off.
+    pub(crate) protection: Option<&'a Protection>,
 }
 
 impl Bench<'_> {
@@ -120,6 +124,14 @@ async fn decide(
     }
     let auto_approved = brought.is_some_and(|(_, tool)| tool.auto_approve);
     let call = Arc::new(JudgedCall::new(call, resolved, session));
+    // Before the guards: it holds without them, and none can answer in its place.
+    if let Some(objection) = bench.protection.and_then(|protection| protection.objection(&*call)) {
+        return Err(reason::own(objection));
+    }
+    // No guard can judge what nobody has looked at.
+    if call.scripts().iter().any(|script| script.cut_short) {
+        return Err(reason::too_big_a_script(&tool));
+    }
     for guard in bench.guards() {
         if Instant::now() >= deadline {
             let fault = Fault::new(FaultKind::Timeout, "the time for all guards together was over");

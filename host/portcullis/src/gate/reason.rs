@@ -6,6 +6,7 @@ use portcullis_model::judgement::{Refusal, RefusedBy, RefuserKind};
 use portcullis_runtime::GuardRefusal;
 
 use crate::plugin::{Plugin, Standing};
+use crate::protect::{Code, Objection};
 
 /// A guard's own no.
 pub(super) fn refusal(guard: &Plugin, refusal: GuardRefusal) -> Refusal {
@@ -52,6 +53,19 @@ fn by_guard(guard: &Plugin) -> RefusedBy {
     RefusedBy { kind: RefuserKind::Guard, name: guard.info.name.to_string() }
 }
 
+/// A script that is larger than what is looked into.
+pub(super) fn too_big_a_script(tool: &str) -> Refusal {
+    Refusal {
+        by: RefusedBy { kind: RefuserKind::Input, name: tool.to_owned() },
+        code: format!("fault/{}", FaultKind::TooBig),
+        fault: Some(FaultKind::TooBig),
+        reason: "Blocked, because the script has more commands, words or levels of nesting than are looked into \
+                 (100,000 pipelines, 1,000,000 words, 64 levels). This is a fault and not a decision: the script was \
+                 not found to be wrong. Run it in smaller parts, or ask the user to run it."
+            .to_owned(),
+    }
+}
+
 /// Something that keeps every call from running until it is mended.
 pub(super) fn standing(standing: &Standing) -> Refusal {
     Refusal {
@@ -62,6 +76,26 @@ pub(super) fn standing(standing: &Standing) -> Refusal {
             "Blocked, because {}. Every tool call is refused until that is mended. Ask the user to run `portcullis \
              plugin list`, and {}.",
             standing.what, standing.way_out
+        ),
+    }
+}
+
+/// A call that would change what Portcullis stands on. The path or the command is
+/// the model's own; where it leads is not told.
+pub(super) fn own(objection: Objection) -> Refusal {
+    let Objection { code, named, what } = objection;
+    let shown: String = named.chars().take(200).collect();
+    let does = if code == Code::Command {
+        format!("`{shown}` would change or end {what}")
+    } else {
+        format!("this call would change `{shown}`, which belongs to {what}")
+    };
+    Refusal {
+        by: RefusedBy { kind: RefuserKind::Path, name: shown },
+        code: code.as_str().to_owned(),
+        fault: None,
+        reason: format!(
+            "Blocked, because {does}. No agent may do that, whatever the change is; reading is allowed. Tell the user              what you want changed, so that they can do it themselves, and go on without it. The user can switch this              off with `own_files = false` under `[protect]` in their own configuration file."
         ),
     }
 }

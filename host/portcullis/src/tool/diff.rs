@@ -8,11 +8,11 @@ use portcullis_model::call::EffectKind;
 
 /// One file that a patch changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Change {
+pub(crate) struct Change {
     /// `Write` or `Delete`.
-    pub(super) kind: EffectKind,
+    pub(crate) kind: EffectKind,
     /// The path as the patch has it.
-    pub(super) path: String,
+    pub(crate) path: String,
 }
 
 impl Change {

@@ -61,6 +61,15 @@ fn split<'n>(text: &'n str, separator: &str) -> Option<(&'n str, &'n str)> {
     Some((server, rest.strip_prefix(separator)?))
 }
 
+/// Whether a name of a server or a tool says that it runs commands.
+pub(super) fn names_a_shell(name: &str) -> bool {
+    let low = name.to_ascii_lowercase();
+    ["shell", "bash", "terminal", "exec", "command", "console"].iter().any(|part| low.contains(part))
+        || low
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .any(|word| matches!(word, "run" | "sh" | "zsh" | "cmd" | "ssh" | "process" | "spawn"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Parsed, parse};

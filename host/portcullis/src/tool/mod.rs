@@ -29,6 +29,8 @@ mod tests;
 use portcullis_model::call::{Effect, ToolCall};
 
 pub use malformed::{CODES, Malformed};
+pub(crate) use patch::changes;
+pub(crate) use path::Directory;
 pub use reference::reference_page;
 
 /// What a call is and does.

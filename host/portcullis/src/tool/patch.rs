@@ -9,7 +9,7 @@ use portcullis_model::call::EffectKind;
 use super::diff::{self, Change};
 
 /// Every file that `text` changes, in source order.
-pub(super) fn changes(text: &str) -> Vec<Change> {
+pub(crate) fn changes(text: &str) -> Vec<Change> {
     let mut changes = envelope(text);
     let strict = !changes.is_empty();
     changes.extend(diff::changes(text, strict));

@@ -11,7 +11,7 @@ const PATH_MAX: usize = 8192;
 
 /// An absolute directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Directory {
+pub(crate) struct Directory {
     /// `/`, `C:/`, `//SERVER/SHARE/`, or `//./` for a device.
     root: String,
     /// Its names below the root.
@@ -21,7 +21,7 @@ pub(super) struct Directory {
 
 /// Why a text is not a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PathError {
+pub(crate) enum PathError {
     /// It holds a NUL character.
     Nul,
     /// It has more than [`PATH_MAX`] bytes.
@@ -32,7 +32,7 @@ pub(super) enum PathError {
 
 impl Directory {
     /// Reads an absolute path.
-    pub(super) fn new(text: &str) -> Result<Self, PathError> {
+    pub(crate) fn new(text: &str) -> Result<Self, PathError> {
         check(text)?;
         if let Some(rest) = text.strip_prefix('/') {
             let mut names = Vec::new();
@@ -46,12 +46,12 @@ impl Directory {
     }
 
     /// The path as text.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         format!("{}{}", self.root, self.names.join("/"))
     }
 
     /// The directory or file that `text` names from here.
-    pub(super) fn join(&self, text: &str) -> Result<Self, PathError> {
+    pub(crate) fn join(&self, text: &str) -> Result<Self, PathError> {
         check(text)?;
         let mut joined = self.clone();
         if !self.windows {

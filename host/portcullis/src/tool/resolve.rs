@@ -83,7 +83,10 @@ impl Work<'_> {
                 let other = self.known(name, tool.rule, input, depth)?;
                 Ok(other.unwrap_or_else(|| tool.name.to_owned()))
             }
-            Named::Mcp { server, tool } => self.mcp(server, tool),
+            Named::Mcp { server, tool } => {
+                self.mcp_scripts(server, tool, input)?;
+                self.mcp(server, tool)
+            }
             Named::Unknown => {
                 self.unknown = true;
                 self.add(EffectKind::Opaque, name.to_owned())?;
@@ -409,6 +412,19 @@ impl Work<'_> {
         Ok(format!("mcp:{server}/{tool}"))
     }
 
+    /// A server may offer a shell. Then its commands are scripts, like those of any shell tool.
+    fn mcp_scripts(&mut self, server: &str, tool: &str, input: &Map<String, Value>) -> Result<(), Malformed> {
+        if !mcp::names_a_shell(server) && !mcp::names_a_shell(tool) {
+            return Ok(());
+        }
+        // Nobody knows what this tool expects, so what is no command is no error.
+        for run in script::runs(tool, input).unwrap_or_default() {
+            let (Run::Script(text) | Run::Patch(text)) = run;
+            self.script(text)?;
+        }
+        Ok(())
+    }
+
     fn mcp_call(&mut self, name: &str, input: &Map<String, Value>) -> Result<Option<String>, Malformed> {
         // Only the top counts: what lies below is the arguments of the tool.
         let texts = |role: Role| -> Option<Vec<&str>> {
@@ -425,6 +441,12 @@ impl Work<'_> {
         }
         match (only(field::SERVER), only(field::SERVER_TOOL)) {
             (Some(server), Some(tool)) if mcp::is_server(server) && mcp::is_tool(tool) => {
+                for (_, value) in input.iter().filter(|(field, _)| field::CALL_INPUT.has(field)) {
+                    let parsed = value.as_str().and_then(|text| strict_value(text).ok());
+                    if let Value::Object(arguments) = parsed.as_ref().unwrap_or(value) {
+                        self.mcp_scripts(server, tool, arguments)?;
+                    }
+                }
                 self.mcp(server, tool).map(Some)
             }
             _ => {

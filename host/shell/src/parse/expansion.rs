@@ -22,7 +22,7 @@ impl Parser<'_> {
                 self.at += 2;
                 let inner = self.nested(|parser| parser.quoted_parts(Some(b']')));
                 self.expect_byte(b']');
-                parts.push(Part::Other { inner, span: self.span(start) });
+                parts.push(Part::Other { inner, quoted, span: self.span(start) });
             }
             Some(b'\'') if !quoted => self.ansi(parts),
             Some(b'"') if !quoted => {
@@ -61,7 +61,7 @@ impl Parser<'_> {
             if !self.failing {
                 self.at = close + 2;
             }
-            parts.push(Part::Other { inner, span: self.span(start) });
+            parts.push(Part::Other { inner, quoted, span: self.span(start) });
             return;
         }
         self.at += 2;
@@ -140,7 +140,7 @@ impl Parser<'_> {
     fn other(&mut self, start: usize, quoted: bool) -> Part {
         let inner = self.brace_parts(quoted);
         self.expect_byte(b'}');
-        Part::Other { inner, span: self.span(start) }
+        Part::Other { inner, quoted, span: self.span(start) }
     }
 
     fn brace_parts(&mut self, quoted: bool) -> Vec<Part> {
@@ -201,6 +201,7 @@ impl Parser<'_> {
         body.push(&self.slice(run, self.at));
         let tree = self.nested(|parser| parse(&Rc::new(body), parser.depth));
         self.broken |= tree.broken;
+        self.cut_short |= tree.cut_short;
         #[cfg(test)]
         self.count(tree.steps);
         // A loop or a function around this sees what the inner text assigns.

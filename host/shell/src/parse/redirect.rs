@@ -197,13 +197,14 @@ impl Parser<'_> {
     /// Parses a body that is not a stretch of this text.
     fn foreign(&mut self, body: Text) -> Heredoc {
         let Some(depth) = self.depth.checked_sub(1) else {
-            self.broken = true;
+            self.cut_short = true;
             return Heredoc::default();
         };
         let text = Rc::new(body);
         let mut inner = Parser::new(&text, depth);
         let parts = inner.quoted_parts(None);
         self.broken |= inner.broken;
+        self.cut_short |= inner.cut_short;
         self.names.append(&mut inner.names);
         Heredoc { parts, own: Some(inner.heredocs) }
     }

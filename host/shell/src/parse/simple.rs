@@ -168,8 +168,12 @@ impl Parser<'_> {
     }
 
     fn name_changes(&mut self, command: &Simple) {
-        let Some(program) = command.words.first().map(|word| word.unquoted().0) else { return };
-        if !NAMING.contains(&program.as_str()) {
+        let Some(program) = command.words.first() else { return };
+        let names = match program.bare() {
+            Some(name) => NAMING.contains(&name),
+            None => NAMING.contains(&program.unquoted().0.as_str()),
+        };
+        if !names {
             return;
         }
         for word in command.words.iter().skip(1) {

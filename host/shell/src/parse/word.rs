@@ -206,7 +206,7 @@ impl Parser<'_> {
         if inner.iter().all(|part| part.literal().is_some()) {
             self.literal(start, self.at, false, parts);
         } else {
-            parts.push(Part::Other { inner, span: self.span(start) });
+            parts.push(Part::Other { inner, quoted: false, span: self.span(start) });
         }
     }
 }

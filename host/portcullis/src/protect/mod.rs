@@ -1,0 +1,168 @@
+//! The host's own refusal: no call changes Portcullis's files, its program, or the
+//! hooks through which agents ask it.
+//!
+//! It is no plugin, so no list of plugins can drop it, and only the user's own
+//! file can switch it off. A call is looked at for what it writes, removes, moves,
+//! links or makes unreadable: `table.rs` says which paths are protected, `touch.rs`
+//! what a command changes, `verb.rs` which commands change Portcullis by themselves.
+//! Reading is never refused.
+//!
+//! Paths are compared name by name, first as they are written and then where their
+//! links lead, also when nothing is there yet. The disk is asked about nothing but
+//! paths that a call would change.
+
+mod arguments;
+mod disk;
+mod name;
+mod place;
+mod rule;
+mod site;
+mod table;
+mod text;
+mod touch;
+mod verb;
+mod windows;
+mod word;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use portcullis_model::call::EffectKind;
+use portcullis_model::script::{Command, Pipeline, Script, Word};
+use portcullis_runtime::CallView;
+
+pub(crate) use place::{Places, Protection};
+pub(crate) use rule::Code;
+use rule::Rule;
+use site::Site;
+use touch::{Reach, Touch};
+
+/// A text this long is the content of a file and no path.
+const PATH_MAX: usize = 4096;
+
+/// Why a call must not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Objection {
+    pub(crate) code: Code,
+    /// The path or the command, as the model has it.
+    pub(crate) named: String,
+    /// Whose it is, for people.
+    pub(crate) what: &'static str,
+}
+
+impl Protection {
+    /// What this call would change, if it is protected.
+    pub(crate) fn objection(&self, call: &dyn CallView) -> Option<Objection> {
+        let site = Site::new(call.cwd());
+        self.effects(call, &site)
+            .or_else(|| call.scripts().iter().find_map(|script| self.script(script, call.cwd())))
+    }
+
+    fn effects(&self, call: &dyn CallView, site: &Site) -> Option<Objection> {
+        let mut writes = false;
+        for effect in call.effects() {
+            let reach = match effect.kind {
+                EffectKind::Write => Reach::Become(None),
+                EffectKind::Delete => Reach::Remove(None),
+                EffectKind::Run
+                | EffectKind::Read
+                | EffectKind::Fetch
+                | EffectKind::Mcp
+                | EffectKind::Opaque => continue,
+            };
+            writes = true;
+            let touch = Touch { word: Word::Literal(effect.target.clone()), reach };
+            if let Some(rule) = self.meets(&touch, site) {
+                return Some(objection(rule, self.without_home(&effect.target)));
+            }
+        }
+        // Effects have their `..` folded as text. A tool that leaves that to the
+        // system ends where the link before it leads.
+        if !writes || !call.input().contains("..") {
+            return None;
+        }
+        let input: serde_json::Value = serde_json::from_str(call.input()).ok()?;
+        let mut texts = Vec::new();
+        climbing(&input, &mut texts);
+        texts.into_iter().find_map(|text| {
+            let touch = Touch { word: Word::Literal(text.clone()), reach: Reach::Remove(None) };
+            self.meets(&touch, site).map(|rule| objection(rule, text))
+        })
+    }
+
+    fn script(&self, script: &Script, cwd: &str) -> Option<Objection> {
+        let mut site = Site::new(cwd);
+        let mut seen = HashSet::new();
+        for pipeline in &script.pipelines {
+            let removed = removes_its_input(pipeline);
+            for command in &pipeline.commands {
+                if verb::changes(command, &self.programs) {
+                    let named = command.source.chars().take(200).collect();
+                    return Some(Objection { code: Code::Command, named, what: "Portcullis itself" });
+                }
+                for touch in touch::touches(command, removed) {
+                    if seen.contains(&touch) {
+                        continue;
+                    }
+                    if let Some(rule) = self.meets(&touch, &site) {
+                        return Some(objection(rule, arguments::written(&touch.word).to_owned()));
+                    }
+                    seen.insert(touch);
+                }
+                if let Some(directory) = entered(command)
+                    && let Some(named) = word::path(directory, &self.variables, site.here())
+                {
+                    site.enter(&named);
+                    seen.clear();
+                }
+            }
+        }
+        if script.complete { None } else { self.text(&script.source, cwd) }
+    }
+
+    fn text(&self, text: &str, cwd: &str) -> Option<Objection> {
+        let site = Site::new(cwd);
+        text::paths(text).into_iter().find_map(|path| {
+            let word =
+                if path.contains('$') { Word::Computed(path.clone()) } else { Word::Literal(path.clone()) };
+            // In a text of any language `.*/` is hardly a path.
+            let reach = if name::is_pattern(&path) { Reach::Write } else { Reach::Spoil };
+            self.meets(&Touch { word, reach }, &site).map(|rule| objection(rule, path))
+        })
+    }
+}
+
+fn objection(rule: &Rule, named: String) -> Objection {
+    Objection { code: rule.code, named, what: rule.what }
+}
+
+/// Where `cd` and its like go.
+fn entered(command: &Command) -> Option<&Word> {
+    let (first, words) = command.words.split_first()?;
+    let enters = matches!(first.literal(), Some("cd" | "pushd" | "chdir"));
+    words.iter().find(|word| !word.literal().is_some_and(|text| text.starts_with('-'))).filter(|_| enters)
+}
+
+/// `find … | xargs rm`
+fn removes_its_input(pipeline: &Pipeline) -> bool {
+    let mut commands = pipeline.commands.iter();
+    commands.any(|command| {
+        command.via.iter().any(|via| via == "xargs" || via == "parallel") && touch::removes(command)
+    })
+}
+
+/// Every text that could be a path with `..` in it.
+fn climbing(value: &serde_json::Value, texts: &mut Vec<String>) {
+    match value {
+        serde_json::Value::String(text) => {
+            if text.len() <= PATH_MAX && text.contains("..") && text.contains('/') && !text.contains('\n') {
+                texts.push(text.clone());
+            }
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| climbing(item, texts)),
+        serde_json::Value::Object(object) => object.values().for_each(|item| climbing(item, texts)),
+        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {}
+    }
+}
