@@ -94,7 +94,7 @@ fn looks_destructive(args: &[Word]) -> bool {
         || (args.first().is_some_and(|word| word.literal().is_some())
             && git::check(args).is_some_and(|category| category != Category::ForceWithLease))
         || literals().filter_map(|word| word.strip_prefix("of=")).any(device::is_device)
-        || literals().any(sql::destroys)
+        || literals().filter(|word| word.contains(' ')).any(sql::destroys)
 }
 
 #[cfg(test)]
