@@ -11,6 +11,22 @@ pub(crate) fn check(command: &Command) -> Option<Category> {
     opens_to_all(mode).then_some(Category::Chmod)
 }
 
+/// `install -m 777` and `mkdir -m 777`.
+pub(crate) fn option(command: &Command) -> Option<Category> {
+    let mut words = command.literals();
+    while let Some(word) = words.next() {
+        let mode = match word.strip_prefix("-m").or_else(|| word.strip_prefix("--mode")) {
+            Some("") => words.next().unwrap_or_default(),
+            Some(mode) => mode.strip_prefix('=').unwrap_or(mode),
+            None => continue,
+        };
+        if opens_to_all(mode) {
+            return Some(Category::Chmod);
+        }
+    }
+    None
+}
+
 /// `777` in any spelling, and its symbolic twins: everyone may read, write and
 /// run. The sticky bit of `1777` keeps a shared directory safe, so it passes.
 fn opens_to_all(mode: &str) -> bool {
@@ -29,7 +45,7 @@ fn opens_to_all(mode: &str) -> bool {
 mod tests {
     use portcullis_sdk::testing::command;
 
-    use super::check;
+    use super::{check, option};
     use crate::category::Category;
 
     #[test]
@@ -48,6 +64,18 @@ mod tests {
             "chmod u+x,o+rwx f",
         ] {
             assert_eq!(check(&command(text)), Some(Category::Chmod), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_mode_that_a_new_file_gets_counts_too() {
+        for text in
+            ["install -m 777 a b", "mkdir -m777 d", "mkdir --mode=a+rwx d", "install -D --mode 0777 a b"]
+        {
+            assert_eq!(option(&command(text)), Some(Category::Chmod), "{text}");
+        }
+        for text in ["install -m 755 a b", "mkdir -p 777", "mkdir -m 1777 tmp"] {
+            assert_eq!(option(&command(text)), None, "{text}");
         }
     }
 

@@ -1,9 +1,10 @@
 //! Downloads and encoded texts that a shell or an interpreter runs.
 
-use portcullis_sdk::{Command, Script, Word};
+use portcullis_sdk::{Command, Pipeline, Word};
 
 use crate::category::Category;
 use crate::computed;
+use crate::decode;
 use crate::runner::{Program, Runner};
 
 /// More names than this are not remembered.
@@ -24,33 +25,34 @@ impl<'a> Flow<'a> {
         (self.downloaded, self.decoded) = (false, false);
     }
 
-    /// Judges one command, in the order in which they stand.
+    /// Judges one command, in the order in which they stand. `next` is the
+    /// pipeline behind the command's own.
     pub(crate) fn check(
         &mut self,
         name: Option<&str>,
         command: &'a Command,
-        script: &Script,
+        next: Option<&Pipeline>,
     ) -> Option<Category> {
         let found = match name.and_then(Runner::of) {
-            Some(runner) => self.runs(runner, command, script),
+            Some(runner) => self.runs(runner, command, next),
             None => self.runs_saved(command),
         };
         self.follow(name.unwrap_or_default(), command);
         found
     }
 
-    fn runs(&self, runner: Runner, command: &Command, script: &Script) -> Option<Category> {
-        let substituted = |word: &Word| of_word(word, matches!(runner, Runner::Expression));
+    fn runs(&self, runner: Runner, command: &Command, next: Option<&Pipeline>) -> Option<Category> {
+        let substituted = |word: &Word| of_word(word, runner == Runner::Expression);
         let found = match runner.program(command) {
             Program::Stdin if self.downloaded => Some(Category::PipeToShell),
-            Program::Stdin if self.decoded => Some(Category::Decoded),
+            Program::Stdin if self.decoded => (!was_read(command, next)).then_some(Category::Decoded),
             Program::Stdin => {
                 command.stdin.iter().chain(&command.reads).find_map(|word| of_source(word.text()))
             }
             Program::Inline(_) if matches!(runner, Runner::Eval | Runner::Expression) => {
                 command.args().iter().find_map(substituted)
             }
-            Program::Inline(word) => substituted(word).or_else(|| unpacks(runner, word)),
+            Program::Inline(word) => substituted(word).or_else(|| decode::unpacks(runner, word)),
             Program::File(word) if word.text().contains("<(") => substituted(word),
             Program::File(word) if runner == Runner::Source => {
                 substituted(word).or_else(|| self.is_saved(word.text()))
@@ -58,10 +60,8 @@ impl<'a> Flow<'a> {
             Program::File(word) => self.is_saved(word.text()),
             Program::Other => None,
         };
-        let encoded = || (runner == Runner::Shell && is_encoded(command)).then_some(Category::Decoded);
-        let found = found.or_else(encoded)?;
-        // The host has decoded what is constant, and its commands are judged like all others.
-        (found != Category::Decoded || !was_read(command, script)).then_some(found)
+        let encoded = || runner == Runner::Shell && decode::is_encoded(command) && !was_read(command, next);
+        found.or_else(|| encoded().then_some(Category::Decoded))
     }
 
     /// `./install.sh` of a file that was just downloaded.
@@ -91,7 +91,7 @@ impl<'a> Flow<'a> {
                 | "wget2"
         );
         self.downloaded |= downloads || command.args().iter().any(downloads_in);
-        self.decoded |= is_decoder(name, command)
+        self.decoded |= decode::is_decoder(name, command)
             || command.args().iter().any(|word| word.literal().is_none() && computed::decodes(word.text()));
         if downloads {
             self.save(name, command);
@@ -186,67 +186,12 @@ fn fetches(text: &str) -> bool {
     .any(|name| text.contains(name))
 }
 
-fn is_decoder(name: &str, command: &Command) -> bool {
-    match name {
-        "base64" | "gbase64" | "base32" | "openssl" => {
-            command.literals().any(|word| matches!(word, "-d" | "-D" | "--decode" | "-di" | "-id"))
-        }
-        "xxd" => command.literals().any(|word| word.starts_with('-') && word.contains('r')),
-        "uudecode" | "zcat" | "gzcat" | "bzcat" | "xzcat" | "zstdcat" => true,
-        "gunzip" | "gzip" | "bunzip2" | "xz" | "zstd" => {
-            matches!(name, "gunzip" | "bunzip2") || command.has_flag('d', "decompress")
-        }
-        "gpg" | "gpg2" => command.has_flag('d', "decrypt"),
-        _ => false,
-    }
-}
-
-/// Inline code that decodes a text in order to run it.
-fn unpacks(runner: Runner, word: &Word) -> Option<Category> {
-    if runner != Runner::Interpreter {
-        return None;
-    }
-    let text = word.text();
-    let decodes = [
-        "b64decode",
-        "atob(",
-        "'base64'",
-        "\"base64\"",
-        "decode_base64",
-        "base64_decode",
-        "unhexlify",
-        "fromhex",
-        "decode64",
-    ]
-    .iter()
-    .any(|name| text.contains(name));
-    let runs = ["exec(", "eval(", "eval ", "system(", "subprocess", "popen", "execSync", "spawn"]
-        .iter()
-        .any(|name| text.contains(name));
-    (decodes && runs).then_some(Category::Decoded)
-}
-
-/// `powershell -EncodedCommand …`
-fn is_encoded(command: &Command) -> bool {
-    let name = command.program().unwrap_or_default();
-    let powershell =
-        ["powershell", "powershell.exe", "pwsh", "pwsh.exe"].iter().any(|p| p.eq_ignore_ascii_case(name));
-    powershell
-        && command.literals().any(|word| {
-            word.strip_prefix('-').is_some_and(|given| {
-                let start = "encodedcommand".get(..given.len());
-                !given.is_empty() && start.is_some_and(|start| start.eq_ignore_ascii_case(given))
-            })
-        })
-}
-
-/// Whether the host took apart what this runner is given. It names the runner
-/// among what led to those commands.
-fn was_read(command: &Command, script: &Script) -> bool {
-    let Some(name) = command.program() else { return false };
-    script
-        .commands()
-        .any(|inner| inner.via.len() > command.via.len() && inner.via.iter().any(|via| via == name))
+/// Whether the host took apart what this runner is given, because it is
+/// constant: then its commands stand right behind it, and are judged like all others.
+fn was_read(command: &Command, next: Option<&Pipeline>) -> bool {
+    let Some(inner) = next.and_then(|next| next.commands.first()) else { return false };
+    let led = inner.via.strip_prefix(command.via.as_slice());
+    led.and_then(<[String]>::first).map(String::as_str) == command.program()
 }
 
 #[cfg(test)]
@@ -260,11 +205,11 @@ mod tests {
 
     fn judged(script: &Script) -> Option<Category> {
         let mut flow = Flow::default();
-        script.pipelines().iter().find_map(|pipeline| {
+        script.pipelines().iter().enumerate().find_map(|(at, pipeline)| {
             flow.begin_pipeline();
             pipeline.commands.iter().find_map(|command| {
                 let name = program::name(command);
-                flow.check(name.as_deref(), command, script)
+                flow.check(name.as_deref(), command, script.pipelines().get(at + 1))
             })
         })
     }
@@ -367,12 +312,22 @@ mod tests {
 
     #[test]
     fn a_text_that_is_decoded_to_be_run_is_refused() {
-        for text in
-            ["cat f | base64 -d | sh", "xxd -r -p f | bash", "zcat s.gz | python3", "gpg -d s.gpg | sh"]
-        {
+        for text in [
+            "cat f | base64 -d | sh",
+            "xxd -r -p f | bash",
+            "zcat s.gz | python3",
+            "gpg -d s.gpg | sh",
+            "echo x | tr a-z n-za-m | sh",
+        ] {
             assert_eq!(judged(&script(text)), Some(Category::Decoded), "{text}");
         }
-        for text in ["base64 -d f | tee x", "base64 f | sh", "zcat log.gz | grep sh", "gzip f | sh"] {
+        for text in [
+            "base64 -d f | tee x",
+            "base64 f | sh",
+            "zcat log.gz | grep sh",
+            "gzip f | sh",
+            "echo LS | tr A-Z a-z | sh",
+        ] {
             assert_eq!(judged(&script(text)), None, "{text}");
         }
         assert_eq!(with("eval", "\"$(echo $X | base64 -d)\""), Some(Category::Decoded));
@@ -388,6 +343,12 @@ mod tests {
         let fed = script("echo bHM= | base64 -d | sh").pipelines().to_vec();
         let mut inner = script("ls").pipelines().to_vec();
         inner[0].commands[0].via.push("sh".to_owned());
-        assert_eq!(judged(&Script::new("x", true, [fed, inner].concat())), None);
+        let both = [fed, inner].concat();
+        assert_eq!(judged(&Script::new("x", true, both.clone())), None);
+        // Another shell's commands prove nothing.
+        let [fed, inner] = both.as_slice() else { return };
+        let shell = script("sh -c").pipelines()[0].clone();
+        let three = vec![fed.clone(), shell, inner.clone()];
+        assert_eq!(judged(&Script::new("x", true, three)), Some(Category::Decoded));
     }
 }

@@ -3,7 +3,7 @@
 mod discard;
 mod history;
 
-use portcullis_sdk::Word;
+use portcullis_sdk::{Command, Word};
 
 use crate::category::Category;
 use crate::computed;
@@ -54,6 +54,17 @@ impl<'a> Git<'a> {
             }
         }
     }
+}
+
+/// Judges a command of git. What `xargs` adds to it nobody knows, and counts.
+pub(crate) fn of(command: &Command) -> Option<Category> {
+    let fed = command.via.last().is_some_and(|via| matches!(via.as_str(), "xargs" | "parallel"));
+    if !fed {
+        return check(command.args());
+    }
+    let mut words = command.args().to_vec();
+    words.push(Word::Computed("\"$1\"".to_owned()));
+    check(&words)
 }
 
 /// Judges the words behind `git`.
@@ -337,6 +348,20 @@ mod tests {
         assert_eq!(of("$CMD", "--hard"), Some(Category::Suspect));
         assert_eq!(of("$CMD", "origin main"), None);
         assert_eq!(of("\"$@\"", ""), None);
+    }
+
+    #[test]
+    fn what_xargs_adds_counts() {
+        let of = |text: &str| {
+            let mut command = command(text);
+            command.via.push("xargs".to_owned());
+            super::of(&command)
+        };
+        assert_eq!(of("git restore"), Some(Category::GitDiscard));
+        assert_eq!(of("git checkout --"), Some(Category::GitDiscard));
+        assert_eq!(of("git branch -D"), Some(Category::GitBranch));
+        assert_eq!(of("git add"), None);
+        assert_eq!(of("git checkout"), None);
     }
 
     #[test]

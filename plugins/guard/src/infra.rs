@@ -81,11 +81,9 @@ fn docker(words: &Words<'_>) -> bool {
     let prunes = ["system", "volume"].iter().any(|what| words.begins(&[what, "prune"]));
     let removes = words.begins(&["volume", "rm"]) || words.begins(&["volume", "remove"]);
     let composes = words.begins(&["compose"]) && compose(words);
-    let forced =
-        words.has_operand("prune") && words.begins(&["image", "prune"]) && words.has(&["-af", "-a", "--all"]);
     let leaves = words.begins(&["swarm", "leave"]) && words.has(&["-f", "--force"]);
     let stacks = words.begins(&["stack", "rm"]);
-    prunes || removes || composes || forced || leaves || stacks
+    prunes || removes || composes || leaves || stacks
 }
 
 fn compose(words: &Words<'_>) -> bool {
@@ -251,7 +249,7 @@ mod tests {
             "docker rm -f api-test",
             "docker run --rm -v ./data:/data alpine cat /data/x",
             "docker compose down",
-            "docker image prune",
+            "docker image prune -af",
             "docker build --rm -f Dockerfile.dev .",
             "kubectl get pods -l app=rm-rf-demo",
             "kubectl delete pod web-1",

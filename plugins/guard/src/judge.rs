@@ -26,11 +26,10 @@ impl<'a> Judge<'a> {
 
     pub(crate) fn first(&self) -> Option<Finding<'a>> {
         let mut flow = Flow::default();
-        let mut before = None;
-        let found = self.script.pipelines().iter().find_map(|pipeline| {
-            let found = self.pipeline(pipeline, before, &mut flow);
-            before = Some(pipeline);
-            found
+        let pipelines = self.script.pipelines();
+        let found = pipelines.iter().enumerate().find_map(|(at, pipeline)| {
+            let before = at.checked_sub(1).and_then(|at| pipelines.get(at));
+            self.pipeline(pipeline, [before, pipelines.get(at + 1)], &mut flow)
         })?;
         Some(found.or_quote(self.script.source()))
     }
@@ -38,7 +37,7 @@ impl<'a> Judge<'a> {
     fn pipeline(
         &self,
         pipeline: &'a Pipeline,
-        before: Option<&'a Pipeline>,
+        [before, next]: [Option<&'a Pipeline>; 2],
         flow: &mut Flow<'a>,
     ) -> Option<Finding<'a>> {
         flow.begin_pipeline();
@@ -49,8 +48,7 @@ impl<'a> Judge<'a> {
             if let Some(finding) = self.command(name, command) {
                 return Some(finding);
             }
-            let whole =
-                flow.check(name, command, self.script).or_else(|| sql::check(name?, pipeline, at, &mut fed));
+            let whole = flow.check(name, command, next).or_else(|| sql::check(name?, pipeline, at, &mut fed));
             if let Some(category) = whole.filter(|category| self.settings.blocks(*category)) {
                 return Some(if pipeline.commands.len() > 1 {
                     Finding::of_pipeline(category, pipeline)
@@ -92,7 +90,7 @@ pub(crate) fn by_name(name: &str, command: &Command) -> Option<Category> {
         "find" | "gfind" => rm::find(command),
         "rsync" => rm::rsync(command),
         "rimraf" => (!command.args().is_empty()).then_some(Category::Rm),
-        "git" | "hub" => git::check(command.args()),
+        "git" | "hub" => git::of(command),
         "chmod" => chmod::check(command),
         "shutdown" | "reboot" | "halt" | "poweroff" | "init" | "telinit" | "systemctl" | "loginctl"
         | "kill" => power::check(name, command),
@@ -100,7 +98,8 @@ pub(crate) fn by_name(name: &str, command: &Command) -> Option<Category> {
         "dd" | "tee" | "mke2fs" | "mkfs" | "newfs" | "mkswap" | "wipefs" | "blkdiscard" | "sgdisk"
         | "parted" | "sfdisk" | "cryptsetup" | "zpool" | "zfs" | "lvremove" | "vgremove" | "pvremove"
         | "lvreduce" | "btrfs" | "mdadm" | "nvme" | "hdparm" | "diskutil" => device::check(name, command),
-        "truncate" | "srm" | "install" | "mv" | "crontab" => overwrite::check(name, command),
+        "install" | "mkdir" => chmod::option(command).or_else(|| overwrite::check(name, command)),
+        "truncate" | "srm" | "mv" | "crontab" => overwrite::check(name, command),
         "remove-item"
         | "ri"
         | "rd"

@@ -9,6 +9,7 @@ mod broken;
 mod category;
 mod chmod;
 mod computed;
+mod decode;
 mod device;
 mod download;
 mod exempt;

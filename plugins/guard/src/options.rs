@@ -12,7 +12,9 @@ pub(crate) struct Options<'a> {
     long: Vec<&'a str>,
     pub(crate) operands: Vec<&'a str>,
     pub(crate) computed: Vec<&'a str>,
-    /// Something stands behind `--`.
+    /// There is a `--`.
+    pub(crate) ended: bool,
+    /// Something stands behind it.
     pub(crate) has_rest: bool,
 }
 
@@ -47,7 +49,7 @@ impl<'a> Options<'a> {
     }
 
     fn rest(&mut self, words: &'a [Word]) {
-        self.has_rest = !words.is_empty();
+        (self.ended, self.has_rest) = (true, !words.is_empty());
         for word in words {
             match word {
                 Word::Literal(text) => self.operands.push(text),

@@ -59,7 +59,9 @@ pub(crate) fn unknown(command: &Command) -> Option<Category> {
     if computed::decodes(source) {
         return Some(Category::Decoded);
     }
-    wrapped(command).or_else(|| looks_destructive(command.args()).then_some(Category::Suspect))
+    // `rm${IFS}-rf${IFS}x` is a command in one word, and a disguise.
+    let disguised = source.contains("$IFS") || source.contains("${IFS");
+    wrapped(command).or_else(|| (disguised || looks_destructive(command.args())).then_some(Category::Suspect))
 }
 
 /// `$SUDO rm -rf x`: the words behind an unknown one are a command of their own.
@@ -92,7 +94,7 @@ fn looks_destructive(args: &[Word]) -> bool {
         || (args.first().is_some_and(|word| word.literal().is_some())
             && git::check(args).is_some_and(|category| category != Category::ForceWithLease))
         || literals().filter_map(|word| word.strip_prefix("of=")).any(device::is_device)
-        || literals().any(sql::destroys)
+        || literals().filter(|word| word.contains(' ')).any(sql::destroys)
 }
 
 #[cfg(test)]
@@ -155,5 +157,6 @@ mod tests {
         assert_eq!(unknown(&computed("$(curl -s u)", "")), Some(Category::PipeToShell));
         assert_eq!(unknown(&computed("$(base64 -d f)", "")), Some(Category::Decoded));
         assert_eq!(unknown(&computed("$(ssh-agent -s)", "")), None);
+        assert_eq!(unknown(&computed("rm${IFS}-rf${IFS}x", "")), Some(Category::Suspect));
     }
 }

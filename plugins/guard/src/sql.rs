@@ -145,6 +145,7 @@ fn database(name: &str, command: &Command) -> bool {
         "php" | "artisan" | "sail" => has(&["migrate:fresh", "migrate:reset", "migrate:refresh", "db:wipe"]),
         "prisma" => (has(&["migrate"]) && has(&["reset"])) || has(&["--force-reset", "--accept-data-loss"]),
         "supabase" => has(&["db"]) && has(&["reset"]),
+        _ if name.starts_with("python") => has(&["manage.py", "./manage.py"]) && has(&["flush", "reset_db"]),
         _ => false,
     }
 }
@@ -214,6 +215,7 @@ mod tests {
             "rails db:drop",
             "php artisan migrate:fresh --seed",
             "prisma migrate reset",
+            "python3 manage.py flush --no-input",
         ] {
             assert!(script(text).pipelines().iter().any(refused), "{text}");
         }

@@ -19,7 +19,10 @@ pub(super) fn checkout(args: &[Word]) -> Option<Category> {
     let forced = options.has_short('f') || options.has_long("force", 1);
     // A branch and a path: `git checkout HEAD a.rs`.
     let two = options.operands.len() > 1 && !makes;
-    let paths = options.has_rest || options.has_long("pathspec-from-file", 4);
+    // `xargs git checkout --` has its paths from elsewhere.
+    let paths = options.has_rest
+        || (options.ended && options.operands.is_empty())
+        || options.has_long("pathspec-from-file", 4);
     (forced || paths || two || options.operands.iter().any(|word| is_path(word)))
         .then_some(Category::GitDiscard)
 }
@@ -125,6 +128,7 @@ mod tests {
                 "git checkout --force main",
                 "git checkout package.json",
                 "git checkout :/",
+                "git checkout --",
             ],
         );
         passes(&[
@@ -133,6 +137,7 @@ mod tests {
             "git checkout --orphan docs-only",
             "git checkout -",
             "git checkout -p",
+            "git checkout main --",
             "git checkout --ours -- a.rs",
             "git checkout release-1.2",
             "git checkout --track origin/x",
