@@ -38,6 +38,7 @@ pub(crate) use rule::Code;
 use rule::Rule;
 use site::Site;
 use touch::{Reach, Touch};
+use word::Named;
 
 /// A text this long is the content of a file and no path.
 const PATH_MAX: usize = 4096;
@@ -102,6 +103,10 @@ impl Protection {
                     let named = command.source.chars().take(200).collect();
                     return Some(Objection { code: Code::Command, named, what: "Portcullis itself" });
                 }
+                if let Some(directory) = started_in(command) {
+                    site.enter(&directory);
+                    seen.clear();
+                }
                 for touch in touch::touches(command, removed) {
                     if seen.contains(&touch) {
                         continue;
@@ -143,6 +148,22 @@ fn entered(command: &Command) -> Option<&Word> {
     let (first, words) = command.words.split_first()?;
     let enters = matches!(first.literal(), Some("cd" | "pushd" | "chdir"));
     words.iter().find(|word| !word.literal().is_some_and(|text| text.starts_with('-'))).filter(|_| enters)
+}
+
+/// The directory that `env -C DIR` and `sudo -D DIR` start a program in. The analysis
+/// takes their options off, so the command's own text has to tell.
+fn started_in(command: &Command) -> Option<Named> {
+    if !command.via.iter().any(|via| via == "env" || via == "sudo") {
+        return None;
+    }
+    let words: Vec<&str> = command.source.split_whitespace().collect();
+    let value = words.windows(2).find_map(|pair| match pair {
+        ["-C" | "-D" | "--chdir", directory] => Some(*directory),
+        [word, _] => word.strip_prefix("--chdir="),
+        _ => None,
+    })?;
+    let text = value.trim_matches(['"', '\'']).to_owned();
+    Some(Named { text, somewhere: false })
 }
 
 /// `find … | xargs rm`

@@ -136,12 +136,14 @@ impl Protection {
             Reach::Fill(source) => self.filled(path, &at, source.as_ref(), site),
             Reach::Become(_) if Path::new(path).is_dir() => None,
             Reach::Become(source) => self.filled(path, &at, source.as_ref(), site),
-            Reach::Remove(wanted) => {
+            Reach::Remove(wanted) | Reach::Among(wanted) => {
                 let wanted = wanted.as_deref();
                 let there = |rest: &[String], rule: &Rule| {
                     holds(Path::new("/"), &joined(&at, rest), rule.tree, wanted)
                 };
-                self.on_the_way(&at, there).or_else(|| self.above(&at, site, wanted))
+                let above =
+                    || self.above(&at, site, wanted).filter(|_| matches!(touch.reach, Reach::Remove(_)));
+                self.on_the_way(&at, there).or_else(above)
             }
         }
     }
