@@ -12,6 +12,7 @@
 //! paths that a call would change.
 
 mod arguments;
+mod change;
 mod disk;
 mod name;
 mod place;
@@ -33,11 +34,11 @@ use portcullis_model::call::EffectKind;
 use portcullis_model::script::{Command, Pipeline, Script, Word};
 use portcullis_runtime::CallView;
 
+use change::{Reach, Touch};
 pub(crate) use place::{Places, Protection};
 pub(crate) use rule::Code;
 use rule::Rule;
 use site::Site;
-use touch::{Reach, Touch};
 use word::Named;
 
 /// A text this long is the content of a file and no path.
