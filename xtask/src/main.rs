@@ -8,6 +8,7 @@
 )]
 
 mod agents;
+mod benign;
 mod codegen;
 mod plugins;
 mod process;
@@ -20,6 +21,7 @@ const HELP: &str = "\
 cargo xtask plugins [--check [--sources]]   build the bundled plugins and the test guests
 cargo xtask wit [--check]                   the lock of the released contract
 cargo xtask codegen                         the pages of docs/reference that are made from code
+cargo xtask benign                          what the guards refuse of Debian's own scripts
 cargo xtask tidy                            the rules of the house; a test runs them too
 cargo xtask agents [--only CLIENT]…         real agents against a scripted model, with and without the hook";
 
@@ -33,6 +35,7 @@ fn main() -> anyhow::Result<()> {
             "plugins" => plugins::run(rest),
             "wit" => wit::run(rest),
             "codegen" => codegen::run(rest),
+            "benign" => benign::run(rest),
             "tidy" => tidy::run(rest),
             "agents" => agents::run(rest.iter().cloned()),
             _ => bail!("no such task: `{task}`\n\n{HELP}"),

@@ -3,6 +3,8 @@
 //! compares bytes with what is committed; `--check --sources` needs no toolchain
 //! and only compares what they were built from.
 
+mod c;
+mod compiler;
 mod lift;
 mod manifest;
 pub(crate) mod shim;
@@ -15,14 +17,23 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 
 use crate::process;
+use compiler::Compiler;
 use manifest::{Built, Manifest, sha256};
-use toolchain::Toolchain;
 
-/// A cargo workspace of guests, and where their components are kept.
+/// Guests that are built together, and where their components are kept.
 struct Set {
+    language: Language,
+    /// Of cargo; for C, where the sources are.
     workspace: &'static str,
     dist: &'static str,
     guests: &'static [Guest],
+}
+
+/// What guests are written in.
+#[derive(Debug, Clone, Copy)]
+enum Language {
+    Rust,
+    C,
 }
 
 /// One component.
@@ -40,8 +51,9 @@ const fn plugin(name: &'static str, package: &'static str, folder: &'static str)
     Guest { name, package, folder, sdk: true }
 }
 
-const SETS: [Set; 3] = [
+const SETS: [Set; 4] = [
     Set {
+        language: Language::Rust,
         workspace: "plugins",
         dist: "plugins/dist",
         guests: &[
@@ -52,11 +64,13 @@ const SETS: [Set; 3] = [
         ],
     },
     Set {
+        language: Language::Rust,
         workspace: "tests/guests/every-kind",
         dist: "tests/guests/dist",
         guests: &[plugin("every-kind", "every-kind", "tests/guests/every-kind")],
     },
     Set {
+        language: Language::Rust,
         workspace: "tests/guests/plain-guard",
         dist: "tests/guests/dist",
         guests: &[Guest {
@@ -65,6 +79,12 @@ const SETS: [Set; 3] = [
             folder: "tests/guests/plain-guard",
             sdk: false,
         }],
+    },
+    Set {
+        language: Language::C,
+        workspace: "tests/guests/c-guard",
+        dist: "tests/guests/dist",
+        guests: &[Guest { name: "c-guard", package: "c-guard", folder: "tests/guests/c-guard", sdk: false }],
     },
 ];
 
@@ -85,20 +105,25 @@ fn root() -> anyhow::Result<PathBuf> {
 }
 
 fn build(root: &Path) -> anyhow::Result<()> {
-    let toolchain = Toolchain::any()?;
-    process::say(&format!("building with {}", toolchain.version()));
+    let rust = Compiler::any(Language::Rust)?;
+    let c = Compiler::any(Language::C)?;
     let target = root.join("plugins/target");
     let mut manifests = BTreeMap::new();
     for set in &SETS {
-        let components = components(root, set, &toolchain, &target)?;
+        let (compiler, toolchain) = match set.language {
+            Language::Rust => (&rust, None),
+            Language::C => (&c, Some(c.version().to_owned())),
+        };
+        process::say(&format!("{}: building with {}", set.workspace, compiler.version()));
+        let components = components(root, set, compiler, &target)?;
         let dist = root.join(set.dist);
         fs::create_dir_all(&dist)?;
-        let manifest = manifests.entry(set.dist).or_insert_with(|| Manifest::new(toolchain.version()));
+        let manifest = manifests.entry(set.dist).or_insert_with(|| Manifest::new(rust.version()));
         for (guest, component) in set.guests.iter().zip(&components) {
             fs::write(dist.join(format!("{}.wasm", guest.name)), component)?;
             process::say(&format!("{}: {}", guest.name, lift::summary(component)?));
-            manifest
-                .add(guest.name, Built { component: sha256(component), sources: sources(root, set, guest)? });
+            let (component, sources) = (sha256(component), sources(root, set, guest)?);
+            manifest.add(guest.name, Built { component, sources, toolchain: toolchain.clone() });
         }
     }
     manifests.iter().try_for_each(|(dist, manifest)| manifest.write(&root.join(dist)))
@@ -106,19 +131,16 @@ fn build(root: &Path) -> anyhow::Result<()> {
 
 /// Builds and lifts every guest of a set. The sets share `target`, and so one
 /// build of the standard library.
-fn components(root: &Path, set: &Set, toolchain: &Toolchain, target: &Path) -> anyhow::Result<Vec<Vec<u8>>> {
-    let workspace = root.join(set.workspace);
-    let packages: Vec<_> = set.guests.iter().map(|guest| guest.package).collect();
-    let modules = toolchain.build(root, &workspace, target, &packages)?;
-    let lift = |guest: &Guest| {
-        let file = modules.join(format!("{}.wasm", guest.package.replace('-', "_")));
-        let module = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+fn components(root: &Path, set: &Set, compiler: &Compiler, target: &Path) -> anyhow::Result<Vec<Vec<u8>>> {
+    let modules = compiler.modules(root, set, target)?;
+    let lift = |(guest, file): (&Guest, &PathBuf)| {
+        let module = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
         let component = lift::lift(&module).with_context(|| format!("cannot lift `{}`", guest.name))?;
-        lift::ensure_portable(&component, &toolchain.machine_paths(root))
+        lift::ensure_portable(&component, &compiler.machine_paths(root))
             .with_context(|| format!("`{}` cannot be shipped", guest.name))?;
         Ok(component)
     };
-    set.guests.iter().map(lift).collect()
+    set.guests.iter().zip(&modules).map(lift).collect()
 }
 
 fn check_sources(root: &Path) -> anyhow::Result<()> {
@@ -161,8 +183,9 @@ fn check(root: &Path) -> anyhow::Result<()> {
     for set in &SETS {
         let dist = root.join(set.dist);
         let recorded = Manifest::read(&dist)?;
-        let toolchain = Toolchain::of_version(recorded.toolchain())?;
-        let components = components(root, set, &toolchain, scratch.path())?;
+        let first = set.guests.first().context("a set has a guest")?;
+        let compiler = Compiler::of_version(set.language, recorded.toolchain(first.name)?)?;
+        let components = components(root, set, &compiler, scratch.path())?;
         for (guest, component) in set.guests.iter().zip(&components) {
             let committed = fs::read(dist.join(format!("{}.wasm", guest.name)))?;
             ensure!(
@@ -184,10 +207,12 @@ fn check(root: &Path) -> anyhow::Result<()> {
 /// The digest of everything that a guest is built from.
 fn sources(root: &Path, set: &Set, guest: &Guest) -> anyhow::Result<String> {
     let mut files = Vec::new();
-    for folder in [set.workspace, guest.folder] {
-        collect(&root.join(folder).join("Cargo.toml"), &mut files)?;
+    if let Language::Rust = set.language {
+        for folder in [set.workspace, guest.folder] {
+            collect(&root.join(folder).join("Cargo.toml"), &mut files)?;
+        }
+        collect(&root.join(set.workspace).join("Cargo.lock"), &mut files)?;
     }
-    collect(&root.join(set.workspace).join("Cargo.lock"), &mut files)?;
     collect(&root.join(guest.folder).join("src"), &mut files)?;
     if guest.sdk {
         collect(&root.join("sdk/rust/Cargo.toml"), &mut files)?;

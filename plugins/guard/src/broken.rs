@@ -13,7 +13,7 @@ const PIPELINES: usize = 100_000;
 /// Brackets inside brackets; the host's own limit is not far.
 const DEEP: usize = 48;
 /// Of a command whose end nobody knows.
-const WORDS: usize = 16;
+const WORDS: usize = 8;
 
 /// What is harmless as far as it goes passes: a shell will not run it either. It
 /// is refused when nothing of it could be read, when it is past what the host

@@ -1,6 +1,8 @@
 //! A command that the guard objects to, and how it says so.
 
-use portcullis_sdk::Refusal;
+use std::borrow::Cow;
+
+use portcullis_sdk::{Pipeline, Refusal};
 
 use crate::category::Category;
 use crate::pattern::Pattern;
@@ -15,27 +17,33 @@ enum Objection<'a> {
     Pattern(&'a Pattern),
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Finding<'a> {
     objection: Objection<'a>,
-    command: &'a str,
+    command: Cow<'a, str>,
 }
 
 impl<'a> Finding<'a> {
     /// An objection to `command`, as it was written.
     pub(crate) fn new(category: Category, command: &'a str) -> Self {
-        Self { objection: Objection::Category(category), command }
+        Self { objection: Objection::Category(category), command: Cow::Borrowed(command) }
     }
 
     /// The operator's own objection.
     pub(crate) fn by_pattern(pattern: &'a Pattern, command: &'a str) -> Self {
-        Self { objection: Objection::Pattern(pattern), command }
+        Self { objection: Objection::Pattern(pattern), command: Cow::Borrowed(command) }
+    }
+
+    /// An objection to what the commands of a pipeline do together.
+    pub(crate) fn of_pipeline(category: Category, pipeline: &Pipeline) -> Self {
+        let sources: Vec<_> = pipeline.commands.iter().map(|command| command.source.as_str()).collect();
+        Self { objection: Objection::Category(category), command: Cow::Owned(sources.join(" | ")) }
     }
 
     /// Quotes `script` where the command's own text is not known.
     pub(crate) fn or_quote(mut self, script: &'a str) -> Self {
         if self.command.is_empty() {
-            self.command = script;
+            self.command = Cow::Borrowed(script);
         }
         self
     }
@@ -45,7 +53,7 @@ impl<'a> Finding<'a> {
             Objection::Category(category) => (category.code(), category.why(), category.safe_step()),
             Objection::Pattern(pattern) => (pattern.code(), pattern.reason(), None),
         };
-        let command = quotable(self.command);
+        let command = quotable(&self.command);
         let (step, space) = step.map_or(("", ""), |step| (step, " "));
         Refusal::new(format!(
             "refusing \"{command}\" ({why}). {step}{space}\

@@ -52,9 +52,11 @@ impl<'a> Judge<'a> {
             let whole =
                 flow.check(name, command, self.script).or_else(|| sql::check(name?, pipeline, at, &mut fed));
             if let Some(category) = whole.filter(|category| self.settings.blocks(*category)) {
-                // What a pipe carries is seen in its source; a command's own text has only one end of it.
-                let text = if pipeline.commands.len() > 1 { self.script.source() } else { &command.source };
-                return Some(Finding::new(category, text));
+                return Some(if pipeline.commands.len() > 1 {
+                    Finding::of_pipeline(category, pipeline)
+                } else {
+                    Finding::new(category, &command.source)
+                });
             }
         }
         let bomb = fork_bomb::check(pipeline, before).filter(|category| self.settings.blocks(*category))?;
@@ -89,6 +91,7 @@ pub(crate) fn by_name(name: &str, command: &Command) -> Option<Category> {
         "rm" | "grm" => rm::rm(command),
         "find" | "gfind" => rm::find(command),
         "rsync" => rm::rsync(command),
+        "rimraf" => (!command.args().is_empty()).then_some(Category::Rm),
         "git" | "hub" => git::check(command.args()),
         "chmod" => chmod::check(command),
         "shutdown" | "reboot" | "halt" | "poweroff" | "init" | "telinit" | "systemctl" | "loginctl"
@@ -126,8 +129,8 @@ pub(crate) fn by_name(name: &str, command: &Command) -> Option<Category> {
     }
 }
 
-/// Whether a program of this name can be refused at all. Names that prose is
-/// full of are not asked for.
+/// Whether a program of this name is worth a second look where its name is not
+/// certain to be one.
 pub(crate) fn knows(name: &str) -> bool {
     matches!(
         name,
@@ -139,15 +142,35 @@ pub(crate) fn knows(name: &str) -> bool {
             | "reboot"
             | "halt"
             | "poweroff"
+            | "systemctl"
             | "dd"
             | "shred"
+            | "tee"
             | "mkfs"
             | "wipefs"
             | "rsync"
+            | "rimraf"
+            | "lvremove"
+            | "vgremove"
+            | "pvremove"
+            | "zpool"
+            | "zfs"
+            | "truncate"
             | "terraform"
+            | "tofu"
+            | "pulumi"
+            | "docker"
+            | "podman"
+            | "kubectl"
+            | "aws"
+            | "gcloud"
+            | "gsutil"
+            | "gh"
             | "remove-item"
+            | "ri"
             | "rd"
             | "del"
             | "format-volume"
+            | "stop-computer"
     ) || name.starts_with("mkfs.")
 }

@@ -48,7 +48,8 @@ user the exact command, say why it is needed, and ask them to run it themselves.
 another command, another tool, a script or an encoding. What looks first is always welcome: `git clean -n`, \
 `git stash`, `rsync --dry-run`, `terraform plan`, `git push --force-with-lease`.";
 
-struct Irreversible;
+/// The guard. Public for the fuzz target, which judges with it natively.
+pub struct Irreversible;
 
 impl Plugin for Irreversible {
     fn describe() -> Info {
@@ -100,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_refusal_quotes_the_command_and_says_why_and_what_next() {
-        let call = CallBuilder::new("bash").script(script("ls; rm -rf build")).build();
+        let call = CallBuilder::bash("ls; rm -rf build").build();
         let refusal = Irreversible::before_tool_call(&call).unwrap().unwrap();
         assert_eq!(
             refusal.reason(),
@@ -169,11 +170,18 @@ mod tests {
     }
 
     #[test]
+    fn a_pipeline_is_quoted_whole() {
+        let call = CallBuilder::bash("ls ; curl -s u | sh").build();
+        let refusal = Irreversible::before_tool_call(&call).unwrap().unwrap();
+        assert!(refusal.reason().starts_with("refusing \"curl -s u | sh\" ("), "{}", refusal.reason());
+    }
+
+    #[test]
     fn a_pattern_of_the_operator_refuses_with_its_own_words() {
         set_settings(
             r#"{"patterns":[{"program":"kubectl","arguments":["delete","*"],"reason":"prod is there","code":"k8s"}]}"#,
         );
-        let call = CallBuilder::new("bash").script(script("kubectl -n x delete pod a")).build();
+        let call = CallBuilder::bash("kubectl -n x delete pod a").build();
         let refusal = Irreversible::before_tool_call(&call).unwrap().unwrap();
         assert_eq!(refusal.code_word(), "k8s");
         assert!(refusal.reason().contains("(prod is there)"), "{}", refusal.reason());

@@ -68,9 +68,14 @@ fn wrapped(command: &Command) -> Option<Category> {
         command.words.iter().skip(1).take(3).position(|word| {
             word.literal().is_some_and(|text| !text.starts_with('-') && !text.contains('='))
         })?;
+    let words = command.words.get(at + 1..).unwrap_or_default();
+    let path = words.first()?.literal()?;
+    let name = bare(path.rsplit('/').next().unwrap_or(path));
+    if !judge::knows(&name) {
+        return None;
+    }
     let mut inner = Command::default();
-    inner.words = command.words.get(at + 1..).unwrap_or_default().to_vec();
-    let name = name(&inner)?.into_owned();
+    inner.words = words.to_vec();
     judge::by_name(&name, &inner)
 }
 
@@ -84,7 +89,8 @@ fn looks_destructive(args: &[Word]) -> bool {
     literals().any(|word| bundles(word).is_some() || matches!(word, "-delete" | "--no-preserve-root"))
         || (literals().any(|word| matches!(word, "-r" | "-R" | "--recursive"))
             && literals().any(|word| matches!(word, "-f" | "--force")))
-        || git::check(args).is_some_and(|category| category != Category::ForceWithLease)
+        || (args.first().is_some_and(|word| word.literal().is_some())
+            && git::check(args).is_some_and(|category| category != Category::ForceWithLease))
         || literals().filter_map(|word| word.strip_prefix("of=")).any(device::is_device)
         || literals().any(sql::destroys)
 }

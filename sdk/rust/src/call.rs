@@ -177,6 +177,14 @@ mod tests {
     }
 
     #[test]
+    fn a_call_of_bash_is_made_in_one_word() {
+        let call = CallBuilder::bash("echo \"a\" | wc").build();
+        assert_eq!((call.tool(), call.commands().count()), ("bash", 2));
+        assert_eq!(call.text("/command").as_deref(), Some("echo \"a\" | wc"));
+        assert_eq!(call.effects()[0].kind, EffectKind::Run);
+    }
+
+    #[test]
     fn a_null_input_has_no_fields() {
         let call = CallBuilder::new("bash").input("null").build();
         assert_eq!((call.field("/path"), call.input()), (None, "null"));

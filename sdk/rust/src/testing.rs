@@ -5,12 +5,16 @@
 //! use portcullis_sdk::EffectKind;
 //! use portcullis_sdk::testing::{CallBuilder, script};
 //!
-//! let call = CallBuilder::new("bash")
-//!     .input(r#"{"command": "ls | wc -l"}"#)
-//!     .script(script("ls | wc -l"))
-//!     .effect(EffectKind::Run, "ls | wc -l")
-//!     .build();
+//! let call = CallBuilder::bash("ls | wc -l").build();
 //! assert_eq!(call.commands().count(), 2);
+//! assert_eq!(call.text("/command").as_deref(), Some("ls | wc -l"));
+//!
+//! let call = CallBuilder::new("run_tests")
+//!     .input(r#"{"script": "make test"}"#)
+//!     .script(script("make test"))
+//!     .effect(EffectKind::Write, "/home/dev/app/report.xml")
+//!     .build();
+//! assert_eq!(call.writes().count(), 1);
 //! ```
 
 use core::cell::RefCell;
@@ -95,6 +99,17 @@ impl CallBuilder {
             effects: Vec::new(),
             scripts: Vec::new(),
         }
+    }
+
+    /// A call of `bash` that runs this script of plain words; see [`script`] for
+    /// what it understands.
+    #[must_use]
+    pub fn bash(text: &str) -> Self {
+        let command = serde_json::Value::from(text);
+        Self::new("bash")
+            .input(format!(r#"{{"command":{command}}}"#))
+            .script(script(text))
+            .effect(EffectKind::Run, text)
     }
 
     /// The arguments as a JSON document.

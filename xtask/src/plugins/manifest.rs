@@ -16,7 +16,7 @@ const HEADER: &str = "\
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
-    /// As `rustc --version` prints it.
+    /// What the guests in Rust were built with, as `rustc --version` prints it.
     toolchain: String,
     #[serde(default)]
     component: BTreeMap<String, Built>,
@@ -30,6 +30,9 @@ pub(super) struct Built {
     pub(super) component: String,
     /// SHA-256 over the files that it was built from.
     pub(super) sources: String,
+    /// What it was built with, when that is not the manifest's toolchain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) toolchain: Option<String>,
 }
 
 impl Manifest {
@@ -59,8 +62,9 @@ impl Manifest {
         self.component.len() == names.len() && names.iter().all(|name| self.component.contains_key(*name))
     }
 
-    pub(super) fn toolchain(&self) -> &str {
-        &self.toolchain
+    /// What `name` was built with.
+    pub(super) fn toolchain(&self, name: &str) -> anyhow::Result<&str> {
+        Ok(self.get(name)?.toolchain.as_deref().unwrap_or(&self.toolchain))
     }
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 use super::shim;
 use crate::process;
@@ -16,7 +16,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// has to grow.
 const LAYOUT: [&str; 2] = ["-Clink-arg=-zstack-size=32768", "-Clink-arg=--initial-memory=262144"];
 
-const REMEDY: &str = "\
+pub(super) const REMEDY: &str = "\
 hint: either give rustup's toolchain the target:
         rustup target add wasm32-unknown-unknown
       or install Debian's Rust with its sources and linker:
@@ -34,32 +34,8 @@ pub(super) struct Toolchain {
 }
 
 impl Toolchain {
-    /// Rustup's when it has the target, else Debian's.
-    pub(super) fn any() -> anyhow::Result<Self> {
-        match Self::available().into_iter().next() {
-            Some(toolchain) => Ok(toolchain),
-            None => bail!("no toolchain here compiles for {TARGET}\n{REMEDY}"),
-        }
-    }
-
-    /// The one that prints this version.
-    pub(super) fn of_version(version: &str) -> anyhow::Result<Self> {
-        let available = Self::available();
-        let found: Vec<_> = available.iter().map(|toolchain| toolchain.version.clone()).collect();
-        match available.into_iter().find(|toolchain| toolchain.version == version) {
-            Some(toolchain) => Ok(toolchain),
-            None => bail!(
-                "cannot compare: the committed components were built with `{version}`, and here {}\n\
-                 hint: install that version, or build them anew with `cargo xtask plugins` and commit the result",
-                match found.as_slice() {
-                    [] => "nothing compiles for WebAssembly".to_owned(),
-                    versions => format!("there is only `{}`", versions.join("`, `")),
-                }
-            ),
-        }
-    }
-
-    fn available() -> Vec<Self> {
+    /// Rustup's when it has the target, then Debian's.
+    pub(super) fn available() -> Vec<Self> {
         [Self::rustup(), Self::debian()].into_iter().flatten().collect()
     }
 
@@ -139,14 +115,14 @@ impl Toolchain {
         Ok(flags.join(&OsString::from("\u{1f}")))
     }
 
-    /// What no component may hold.
-    pub(super) fn machine_paths(&self, root: &Path) -> Vec<String> {
-        let mut paths: Vec<String> =
-            ["/home/", "/root/", "/Users/", "registry/src/"].map(str::to_owned).into();
-        paths.push(root.to_string_lossy().into_owned());
-        paths.push(self.sysroot.join("lib/rustlib").to_string_lossy().into_owned());
-        paths.extend(cargo_home().ok().map(|home| home.to_string_lossy().into_owned()));
-        paths
+    /// Where this compiler's own sources and those of dependencies lie.
+    pub(super) fn machine_paths(&self) -> Vec<String> {
+        let library = self.sysroot.join("lib/rustlib");
+        [Some(library), cargo_home().ok()]
+            .into_iter()
+            .flatten()
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect()
     }
 }
 

@@ -33,6 +33,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
         "tests",
         &["portcullis", "portcullis-model", "portcullis-shell", "portcullis-runtime", "portcullis-mcp"],
     ),
+    ("fuzz", &["portcullis", "portcullis-model", "portcullis-sdk", "portcullis-shell"]),
     // It proves that the folder `wit` is enough.
     ("tests/guests/plain-guard", &[]),
     ("xtask", &[]),

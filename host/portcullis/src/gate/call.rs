@@ -35,11 +35,6 @@ impl JudgedCall {
         self.call.input.text()
     }
 
-    /// Whether a guard was shown less of a script than there is.
-    pub(crate) fn is_cut_short(&self) -> bool {
-        self.scripts.get().is_some_and(|scripts| scripts.iter().any(|script| script.cut_short))
-    }
-
     pub(crate) fn cwd_text(&self) -> &str {
         &self.call.cwd
     }

@@ -14,6 +14,7 @@ use portcullis_model::call::ToolCall;
 use portcullis_model::fault::{Fault, FaultKind};
 use portcullis_model::judgement::{JudgementWire, Refusal, RefusedBy, RefuserKind, Verdict};
 use portcullis_model::limits::JUDGEMENT_TIME;
+use portcullis_runtime::CallView as _;
 
 pub(crate) use call::JudgedCall;
 pub use permit::Permit;
@@ -127,6 +128,10 @@ async fn decide(
     if let Some(objection) = bench.protection.and_then(|protection| protection.objection(&*call)) {
         return Err(reason::own(objection));
     }
+    // No guard can judge what nobody has looked at.
+    if call.scripts().iter().any(|script| script.cut_short) {
+        return Err(reason::too_big_a_script(&tool));
+    }
     for guard in bench.guards() {
         if Instant::now() >= deadline {
             let fault = Fault::new(FaultKind::Timeout, "the time for all guards together was over");
@@ -137,10 +142,6 @@ async fn decide(
             Ok(Some(refusal)) => return Err(reason::refusal(guard, refusal)),
             Err(fault) => return Err(reason::fault(guard, &fault)),
         }
-    }
-    // The guards judged what they were shown, and that was not all.
-    if call.is_cut_short() {
-        return Err(reason::too_big_a_script(&tool));
     }
     Ok(Permit::new(call, auto_approved))
 }
