@@ -278,6 +278,21 @@ async fn the_user_can_switch_it_off_and_the_project_cannot() {
 }
 
 #[tokio::test]
+async fn a_script_with_more_changes_than_are_looked_at_is_refused() {
+    let place = furnished();
+    let host = Host::open(options(&place, "")).await.unwrap();
+    let touches = |count: usize| {
+        let files: Vec<String> = (0..count).map(|number| format!("f{number}")).collect();
+        format!("touch {}", files.join(" "))
+    };
+    assert_eq!(script(&host, &place, &touches(9_000)).await, "allow");
+    let late = format!("{}; rm .claude/settings.json", touches(9_000));
+    assert_eq!(script(&host, &place, &late).await, "self/hooks");
+    assert_eq!(script(&host, &place, &touches(11_000)).await, "fault/too-big");
+    assert_eq!(script(&host, &place, &format!("echo {}", touches(11_000))).await, "allow");
+}
+
+#[tokio::test]
 async fn the_guides_examples_are_true() {
     let guide = include_str!("../../docs/guides/self-protection.md");
     let place = furnished();

@@ -44,6 +44,10 @@ use word::Named;
 /// A text this long is the content of a file and no path.
 const PATH_MAX: usize = 4096;
 
+/// The changes of one script that are looked at. No honest script has more, and
+/// each may cost some questions to the disk.
+const CHANGES_MAX: usize = 10_000;
+
 /// Why a call must not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Objection {
@@ -97,6 +101,7 @@ impl Protection {
     fn script(&self, script: &Script, cwd: &str) -> Option<Objection> {
         let mut site = Site::new(cwd);
         let mut seen = HashSet::new();
+        let mut changes = 0_usize;
         for pipeline in &script.pipelines {
             let removed = removes_its_input(pipeline);
             for command in &pipeline.commands {
@@ -111,6 +116,10 @@ impl Protection {
                 for touch in touch::touches(command, removed) {
                     if seen.contains(&touch) {
                         continue;
+                    }
+                    changes = changes.saturating_add(1);
+                    if changes > CHANGES_MAX {
+                        return Some(Objection { code: Code::TooMany, named: String::new(), what: "" });
                     }
                     if let Some(rule) = self.meets(&touch, &site) {
                         return Some(objection(rule, arguments::written(&touch.word).to_owned()));
