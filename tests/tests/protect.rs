@@ -278,6 +278,43 @@ async fn the_user_can_switch_it_off_and_the_project_cannot() {
 }
 
 #[tokio::test]
+async fn a_script_with_more_changes_than_are_looked_at_is_refused() {
+    let place = furnished();
+    let host = Host::open(options(&place, "")).await.unwrap();
+    let touches = |count: usize| {
+        let files: Vec<String> = (0..count).map(|number| format!("f{number}")).collect();
+        format!("touch {}", files.join(" "))
+    };
+    assert_eq!(script(&host, &place, &touches(9_000)).await, "allow");
+    let late = format!("{}; rm .claude/settings.json", touches(9_000));
+    assert_eq!(script(&host, &place, &late).await, "self/hooks");
+    assert_eq!(script(&host, &place, &touches(11_000)).await, "fault/too-big");
+    assert_eq!(script(&host, &place, &format!("echo {}", touches(11_000))).await, "allow");
+}
+
+#[tokio::test]
+async fn the_guides_examples_are_true() {
+    let guide = include_str!("../../docs/guides/self-protection.md");
+    let place = furnished();
+    let host = Host::open(options(&place, "")).await.unwrap();
+    let mut count = 0;
+    for line in guide.lines().skip_while(|line| !line.starts_with("| refused | passes")) {
+        // A cell that is no command says so in words.
+        for (cell, refused) in line.trim_matches('|').split(" | ").zip([true, false]) {
+            let Some(command) = cell.trim().strip_prefix('`').and_then(|cell| cell.strip_suffix('`')) else {
+                continue;
+            };
+            if command.contains('`') {
+                continue;
+            }
+            count += 1;
+            assert_eq!(script(&host, &place, command).await != "allow", refused, "{command}");
+        }
+    }
+    assert!(count >= 12, "{count}");
+}
+
+#[tokio::test]
 async fn a_host_that_knows_no_home_and_no_project_keeps_what_it_can_name() {
     let place = furnished();
     let mut bare = place.options("plugins.enabled = []");

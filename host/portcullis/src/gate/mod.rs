@@ -20,7 +20,7 @@ pub(crate) use call::JudgedCall;
 pub use permit::Permit;
 
 use crate::plugin::{Plugin, PluginSet};
-use crate::protect::Protection;
+use crate::protect::{Code, Protection};
 use crate::tool;
 
 /// The gate's answer to one call.
@@ -126,7 +126,8 @@ async fn decide(
     let call = Arc::new(JudgedCall::new(call, resolved, session));
     // Before the guards: it holds without them, and none can answer in its place.
     if let Some(objection) = bench.protection.and_then(|protection| protection.objection(&*call)) {
-        return Err(reason::own(objection));
+        let too_many = objection.code == Code::TooMany;
+        return Err(if too_many { reason::too_big_a_script(&tool) } else { reason::own(objection) });
     }
     // No guard can judge what nobody has looked at.
     if call.scripts().iter().any(|script| script.cut_short) {

@@ -60,7 +60,7 @@ pub(super) fn too_big_a_script(tool: &str) -> Refusal {
         code: format!("fault/{}", FaultKind::TooBig),
         fault: Some(FaultKind::TooBig),
         reason: "Blocked, because the script has more commands, words or levels of nesting than are looked into \
-                 (100,000 pipelines, 1,000,000 words, 64 levels). This is a fault and not a decision: the script was \
+                 (100,000 pipelines, 1,000,000 words, 64 levels, 10,000 changed files). This is a fault and not a decision: the script was \
                  not found to be wrong. Run it in smaller parts, or ask the user to run it."
             .to_owned(),
     }

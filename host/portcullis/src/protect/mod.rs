@@ -12,6 +12,7 @@
 //! paths that a call would change.
 
 mod arguments;
+mod change;
 mod disk;
 mod name;
 mod place;
@@ -33,14 +34,19 @@ use portcullis_model::call::EffectKind;
 use portcullis_model::script::{Command, Pipeline, Script, Word};
 use portcullis_runtime::CallView;
 
+use change::{Reach, Touch};
 pub(crate) use place::{Places, Protection};
 pub(crate) use rule::Code;
 use rule::Rule;
 use site::Site;
-use touch::{Reach, Touch};
+use word::Named;
 
 /// A text this long is the content of a file and no path.
 const PATH_MAX: usize = 4096;
+
+/// The changes of one script that are looked at. No honest script has more, and
+/// each may cost some questions to the disk.
+const CHANGES_MAX: usize = 10_000;
 
 /// Why a call must not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,6 +101,7 @@ impl Protection {
     fn script(&self, script: &Script, cwd: &str) -> Option<Objection> {
         let mut site = Site::new(cwd);
         let mut seen = HashSet::new();
+        let mut changes = 0_usize;
         for pipeline in &script.pipelines {
             let removed = removes_its_input(pipeline);
             for command in &pipeline.commands {
@@ -102,9 +109,17 @@ impl Protection {
                     let named = command.source.chars().take(200).collect();
                     return Some(Objection { code: Code::Command, named, what: "Portcullis itself" });
                 }
+                if let Some(directory) = started_in(command) {
+                    site.enter(&directory);
+                    seen.clear();
+                }
                 for touch in touch::touches(command, removed) {
                     if seen.contains(&touch) {
                         continue;
+                    }
+                    changes = changes.saturating_add(1);
+                    if changes > CHANGES_MAX {
+                        return Some(Objection { code: Code::TooMany, named: String::new(), what: "" });
                     }
                     if let Some(rule) = self.meets(&touch, &site) {
                         return Some(objection(rule, arguments::written(&touch.word).to_owned()));
@@ -143,6 +158,22 @@ fn entered(command: &Command) -> Option<&Word> {
     let (first, words) = command.words.split_first()?;
     let enters = matches!(first.literal(), Some("cd" | "pushd" | "chdir"));
     words.iter().find(|word| !word.literal().is_some_and(|text| text.starts_with('-'))).filter(|_| enters)
+}
+
+/// The directory that `env -C DIR` and `sudo -D DIR` start a program in. The analysis
+/// takes their options off, so the command's own text has to tell.
+fn started_in(command: &Command) -> Option<Named> {
+    if !command.via.iter().any(|via| via == "env" || via == "sudo") {
+        return None;
+    }
+    let words: Vec<&str> = command.source.split_whitespace().collect();
+    let value = words.windows(2).find_map(|pair| match pair {
+        ["-C" | "-D" | "--chdir", directory] => Some(*directory),
+        [word, _] => word.strip_prefix("--chdir="),
+        _ => None,
+    })?;
+    let text = value.trim_matches(['"', '\'']).to_owned();
+    Some(Named { text, somewhere: false })
 }
 
 /// `find … | xargs rm`

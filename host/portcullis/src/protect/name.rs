@@ -6,8 +6,12 @@
 /// The case of ASCII letters never counts: macOS and Windows would open the same
 /// file, and nobody has another file of such a name.
 pub(super) fn meets(written: &str, kept: &str) -> bool {
-    if !is_pattern(written) && !kept.contains('*') {
-        return written.eq_ignore_ascii_case(kept);
+    // Nearly every comparison ends here, and there are hundreds for one path.
+    if written.eq_ignore_ascii_case(kept) {
+        return true;
+    }
+    if !is_pattern(written) && !kept.bytes().any(|byte| byte == b'*') {
+        return false;
     }
     // A shell's wildcard does not take the dot that a name begins with.
     if kept.starts_with('.') && written.starts_with(['*', '?', '[']) {
@@ -18,7 +22,7 @@ pub(super) fn meets(written: &str, kept: &str) -> bool {
 
 /// Does `name` hold a wildcard of a shell?
 pub(super) fn is_pattern(name: &str) -> bool {
-    name.contains(['*', '?', '['])
+    name.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'['))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use portcullis_model::product;
 use portcullis_model::script::Word;
 
 use super::arguments::written;
+use super::change::{Reach, Touch};
 use super::disk::{holds, resolve};
 use super::name::{is_pattern, meets};
 use super::rule::{Code, Rule, Stand, names};
 use super::site::{Candidate, Site, is_above};
 use super::table::{HOOKS, MOVED, NAMED, OWN, SHARED};
-use super::touch::{Reach, Touch};
 use super::word::{self, Named};
 
 /// What the host knows of where its own files are.
@@ -51,10 +51,8 @@ impl Protection {
         let mut rules = anywhere.clone();
         let text = |path: &Path| path.to_str().map(str::to_owned);
         for (code, what, path) in &places.files {
-            let rule = Rule {
-                tree: !path.extension().is_some_and(|end| end == "toml"),
-                ..Rule::new(*code, what, "")
-            };
+            let rule =
+                Rule { tree: path.extension().is_none_or(|end| end != "toml"), ..Rule::new(*code, what, "") };
             rules.extend(text(path).map(|path| rule.at(&names(&path).collect::<Vec<_>>())));
         }
         if let Some(program) = places.program.as_deref().and_then(text) {
@@ -136,12 +134,14 @@ impl Protection {
             Reach::Fill(source) => self.filled(path, &at, source.as_ref(), site),
             Reach::Become(_) if Path::new(path).is_dir() => None,
             Reach::Become(source) => self.filled(path, &at, source.as_ref(), site),
-            Reach::Remove(wanted) => {
+            Reach::Remove(wanted) | Reach::Among(wanted) => {
                 let wanted = wanted.as_deref();
                 let there = |rest: &[String], rule: &Rule| {
                     holds(Path::new("/"), &joined(&at, rest), rule.tree, wanted)
                 };
-                self.on_the_way(&at, there).or_else(|| self.above(&at, site, wanted))
+                let above =
+                    || self.above(&at, site, wanted).filter(|_| matches!(touch.reach, Reach::Remove(_)));
+                self.on_the_way(&at, there).or_else(above)
             }
         }
     }
@@ -199,9 +199,9 @@ impl Protection {
         if let Some(rule) = one.next() {
             return Some(rule);
         }
-        let mut bases: BTreeSet<PathBuf> = self.home.iter().chain(&self.project).map(PathBuf::from).collect();
-        bases.extend(Path::new(site.own()).ancestors().map(Path::to_path_buf));
-        bases.iter().filter(|base| is_at_or_below(base, at)).find_map(|base| {
+        let bases =
+            self.home.iter().chain(&self.project).map(Path::new).chain(Path::new(site.own()).ancestors());
+        bases.filter(|base| is_at_or_below(base, at)).find_map(|base| {
             let mut gone: BTreeSet<&str> = BTreeSet::new();
             self.rules.iter().filter(|rule| rule.code != Code::Cache && rule.stand != Stand::Root).find(
                 |rule| {

@@ -1,6 +1,6 @@
 //! One protected path, and what meets it.
 
-use super::name::meets;
+use super::name::{is_pattern, meets};
 
 /// Why a change is refused, as a stable word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub(crate) enum Code {
     Program,
     Hooks,
     Command,
+    /// More than can be looked at: nobody knows.
+    TooMany,
 }
 
 impl Code {
@@ -24,6 +26,7 @@ impl Code {
             Self::Program => "self/program",
             Self::Hooks => "self/hooks",
             Self::Command => "self/command",
+            Self::TooMany => "fault/too-big",
         }
     }
 }
@@ -48,6 +51,8 @@ pub(super) struct Rule {
     /// All that is below counts too.
     pub(super) tree: bool,
     pub(super) stand: Stand,
+    /// There is no wildcard among the names.
+    pub(super) plain: bool,
 }
 
 impl Rule {
@@ -61,7 +66,14 @@ impl Rule {
             Some(path) => (path, true),
             None => (path, false),
         };
-        Self { code, what, names: names(path).map(str::to_owned).collect(), tree, stand }
+        Self {
+            code,
+            what,
+            names: names(path).map(str::to_owned).collect(),
+            tree,
+            stand,
+            plain: !path.contains('*'),
+        }
     }
 
     /// The same for one place: what stands at the names of `root`.
@@ -69,6 +81,7 @@ impl Rule {
         Self {
             names: root.iter().map(|name| (*name).to_owned()).collect(),
             stand: Stand::Root,
+            plain: !root.iter().any(|name| name.contains('*')),
             ..self.clone()
         }
     }
@@ -105,6 +118,14 @@ impl Rule {
     }
 
     fn begins(&self, window: &[&str], length: usize) -> bool {
+        // The first names differ nearly always, and there are hundreds of rules.
+        if let ([written, ..], [kept, ..]) = (window, self.names.as_slice())
+            && self.plain
+            && written.len() != kept.len()
+            && !is_pattern(written)
+        {
+            return false;
+        }
         window.len() >= length
             && window.iter().zip(&self.names).take(length).all(|(written, kept)| meets(written, kept))
     }

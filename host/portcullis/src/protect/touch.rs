@@ -1,33 +1,12 @@
-//! What a command changes.
+//! What a command changes: the table of programs that write.
 
 use portcullis_model::script::{Command, Word};
 
 use super::arguments::{Arguments, below, last_name, written};
+use super::change::{Reach, Touch};
+use super::name::is_pattern;
 use super::windows;
 use crate::tool;
-
-/// How far a change reaches.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Reach {
-    /// The one file.
-    Write,
-    /// The file, or a directory that is nothing but a way to it.
-    Spoil,
-    /// A directory that is made or filled, from another one where that is known.
-    Fill(Option<Word>),
-    /// The same, unless a directory is there already, which is then the one that is
-    /// filled.
-    Become(Option<Word>),
-    /// All that is there and below. With patterns, the files of such names alone.
-    Remove(Option<Vec<String>>),
-}
-
-/// Something that is changed.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Touch {
-    pub(super) word: Word,
-    pub(super) reach: Reach,
-}
 
 /// The name of a program: without its directory, and without `.exe`.
 pub(super) fn program(word: &Word) -> Option<&str> {
@@ -136,7 +115,8 @@ impl Touches {
                 self.all(&words.iter().filter_map(output).collect::<Vec<_>>(), Reach::Write);
             }
             "curl" | "wget" | "aria2c" => self.download(name, words),
-            "sort" | "shuf" | "xmllint" | "uniq" => {
+            "mount" | "umount" => self.all(plain("-o -t").operands, Reach::Spoil),
+            "sort" | "shuf" | "xmllint" | "gpg" | "pandoc" => {
                 self.all(plain("-o --output").values(&["-o", "--output"]), Reach::Write);
             }
             "tar" | "bsdtar" | "gtar" => self.tar(words),
@@ -185,16 +165,23 @@ impl Touches {
         }
         self.add(to, Reach::Write);
         for source in from {
-            let contents = written(source).trim_end_matches(['"', '\'']).ends_with(['/', '.', '*']);
-            match last_name(source).filter(|_| !contents) {
-                Some(name) => {
-                    let inside = below(to, &Word::Literal(name.to_owned()));
-                    self.add(&inside, Reach::Fill(Some((*source).clone())));
-                    if named.is_none() {
-                        self.add(to, Reach::Become(Some((*source).clone())));
-                    }
+            let text = written(source).trim_end_matches(['"', '\'']);
+            let last = text.rsplit('/').next().unwrap_or_default();
+            // `x/`, `x/.` and `x/*` are what `x` holds.
+            if matches!(last, "" | "." | "*") && matches!(source, Word::Literal(_)) {
+                let whole = text.strip_suffix('*').unwrap_or(text);
+                let whole = if whole.is_empty() { "." } else { whole };
+                self.add(to, Reach::Fill(Some(Word::Literal(whole.to_owned()))));
+            } else if is_pattern(last) {
+                self.add(&below(to, &Word::Literal(last.to_owned())), Reach::Write);
+            } else if let Some(name) = last_name(source) {
+                let inside = below(to, &Word::Literal(name.to_owned()));
+                self.add(&inside, Reach::Fill(Some((*source).clone())));
+                if named.is_none() {
+                    self.add(to, Reach::Become(Some((*source).clone())));
                 }
-                None => self.add(to, Reach::Fill(Some((*source).clone()))),
+            } else {
+                self.add(to, Reach::Fill(Some((*source).clone())));
             }
         }
     }
@@ -338,13 +325,20 @@ impl Touches {
         let has = |names: &[&str]| {
             words.iter().any(|word| word.literal().is_some_and(|text| names.contains(&text)))
         };
-        let runs = words.iter().skip_while(|word| {
-            !matches!(word.literal(), Some("-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec"))
-        });
-        let deletes = has(&["-delete"])
-            || runs.skip(1).any(|word| matches!(program(word), Some("rm" | "unlink" | "shred" | "mv")));
+        let runs: Vec<&str> = words
+            .iter()
+            .skip_while(|word| {
+                let flags = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
+                !word.literal().is_some_and(|text| flags.contains(&text))
+            })
+            .flat_map(|word| written(word).split_whitespace())
+            .map(|word| word.rsplit('/').next().unwrap_or(word))
+            .collect();
+        let runs = |names: &[&str]| runs.iter().any(|word| names.contains(word));
+        let deletes = has(&["-delete"]) || removed || runs(&["rm", "unlink", "shred", "mv", "truncate"]);
+        let changes = runs(&["sed", "perl", "chmod", "chown", "tee", "cp", "dd", "ln"]);
         // No file that is protected is empty, or a directory.
-        if !(deletes || removed) || has(&["-empty"]) || words.windows(2).any(is_of_directories) {
+        if !(deletes || changes) || has(&["-empty"]) || words.windows(2).any(is_of_directories) {
             return;
         }
         let ways = |word: &&Word| matches!(word.literal(), Some("-H" | "-L" | "-P"));
@@ -355,7 +349,8 @@ impl Touches {
             .collect();
         let here = Word::Literal(".".to_owned());
         let starts = if starts.is_empty() { vec![&here] } else { starts };
-        self.all(starts, Reach::Remove(patterns(words)));
+        let patterns = patterns(words);
+        self.all(starts, if deletes { Reach::Remove(patterns) } else { Reach::Among(patterns) });
     }
 }
 

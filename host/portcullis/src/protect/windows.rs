@@ -2,7 +2,7 @@
 
 use portcullis_model::script::Word;
 
-use super::touch::{Reach, Touch};
+use super::change::{Reach, Touch};
 
 /// Commands that change or remove whatever they name. What they write counts as a
 /// name too, and does no harm as one.
