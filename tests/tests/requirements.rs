@@ -52,7 +52,7 @@ fn every_row_is_in_the_table_once() {
         |prefix: &'static str, numbers: Vec<u32>| numbers.into_iter().map(move |n| format!("{prefix}{n:02}"));
     let expected: Vec<String> = number("P-", (1..=61).collect())
         .chain(number("D-", (1..=4).collect()))
-        .chain(number("G", vec![1, 2, 3, 4, 5, 8, 9, 11, 12, 19, 21, 22, 23]))
+        .chain(number("G", vec![1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 17, 18, 19, 21, 22, 23]))
         .chain(number("RG", vec![1, 4, 5, 8, 12]))
         .collect();
     assert_eq!(rows, expected);

@@ -84,7 +84,25 @@ impl Walker<'_> {
             output = self.text(text, std::slice::from_ref(&name), false, feed);
             self.expanding.remove(&name);
         }
-        (command, if writes { None } else { output })
+        if !writes {
+            return (command, output);
+        }
+        self.written(&command, output);
+        (command, None)
+    }
+
+    /// Keeps what a file holds now, as a later command may run it.
+    fn written(&mut self, command: &Command, output: Option<Text>) {
+        let [script::Word::Literal(path)] = command.writes.as_slice() else { return };
+        match output.filter(|text| !text.is_empty() && self.budget.output(text.len())) {
+            Some(text) => {
+                let file = self.files.entry(path.clone()).or_default();
+                file.push(&text);
+            }
+            None => {
+                self.files.remove(path);
+            }
+        }
     }
 
     /// Fills in the words of `command`, follows whatever it runs in turn, and

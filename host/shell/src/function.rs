@@ -7,21 +7,13 @@ use crate::{
     syntax::Stage,
     text::Text,
     variable::Value,
-    walk::{Scope, Walker},
+    walk::{Function, Scope, Walker},
 };
 
 /// Bytes of function bodies that calls may follow, beside four times the script.
 pub(crate) const REPLAY_MIN: usize = 64 << 10;
 
 const POSITIONAL: [&str; 11] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"];
-
-/// A function that the script defines.
-#[derive(Debug)]
-pub(crate) struct Function {
-    body: Text,
-    /// A call may make something of the body that was not seen without one.
-    open: bool,
-}
 
 fn is_open(command: &Command) -> bool {
     let computed = |word: &Word| word.literal().is_none();

@@ -21,7 +21,12 @@ impl Walker<'_> {
     /// standard output when that is known.
     pub(crate) fn reenter(&mut self, argv: &[Field], feed: Option<Text>) -> Option<Text> {
         let (program, arguments) = argv.split_first()?;
-        let name = basename(program.known()?);
+        let path = program.known()?;
+        let name = basename(path);
+        if let Some(text) = self.files.get(path.strip_prefix("./").unwrap_or(path)).filter(|_| name != path) {
+            let text = text.clone();
+            return self.text(text, &[path.to_owned()], true, feed);
+        }
         // Made where it is used, as most commands run nothing in turn.
         let via = || [name.to_owned()];
         if SHELLS.contains(&name) {
@@ -57,7 +62,8 @@ impl Walker<'_> {
                 let text = match (&file.file, file.known()) {
                     (Some(text), _) => Some(text.clone()),
                     (None, Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) => feed,
-                    (None, _) => None,
+                    (None, Some(path)) => self.files.get(path).cloned(),
+                    (None, None) => None,
                 };
                 self.text(text?, &via(), false, None)
             }
@@ -105,8 +111,10 @@ impl Walker<'_> {
             "ssh" => {
                 let host = operand(arguments, "bcDEeFIiJLlmOopQRSWw", &[])?;
                 let rest = arguments.get(host + 1..).unwrap_or_default().strip_prefix_field("--");
-                let text = if rest.is_empty() { feed? } else { joined(rest) };
-                self.text(text, &via(), true, None)
+                if rest.is_empty() {
+                    return self.text(feed?, &via(), true, None);
+                }
+                self.text(joined(rest), &via(), true, feed)
             }
             "parallel" => {
                 let at =
@@ -200,7 +208,8 @@ impl Walker<'_> {
             (Some((file, positional)), false, false) => match (&file.file, file.known()) {
                 (Some(text), _) => (Some(text.clone()), positional),
                 (None, Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) => (feed.clone(), positional),
-                (None, _) => (None, positional),
+                (None, Some(path)) => (self.files.get(path).cloned(), positional),
+                (None, None) => (None, positional),
             },
             (None, _, _) => (feed.clone(), rest),
         };

@@ -6,12 +6,19 @@ use portcullis_model::script::Command;
 
 use crate::{
     command::Input,
-    function::Function,
+    expand::Field,
     limits::Budget,
     syntax::{Compound, Heredoc, Join, Kind, List, Loop, Stage, Word},
     text::Text,
     variable::{Value, Variables},
 };
+
+/// A loop over more words is followed once, without a value.
+const ROUNDS_MAX: usize = 8;
+
+fn is_plain(field: &Field) -> bool {
+    field.known().is_some_and(|text| !text.contains(['*', '?', '[']))
+}
 
 /// What surrounds a list while it is followed.
 #[derive(Debug, Clone)]
@@ -33,6 +40,14 @@ impl Scope<'_> {
     }
 }
 
+/// A function that the script defines.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) body: Text,
+    /// A call may make something of the body that was not seen without one.
+    pub(crate) open: bool,
+}
+
 /// One pipeline of the result.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
@@ -52,6 +67,10 @@ pub(crate) struct Walker<'b> {
     pub(crate) functions: HashMap<String, Function>,
     /// The body of a function is followed that nobody has called yet.
     pub(crate) defining: bool,
+    /// A loop is being followed round by round.
+    pub(crate) looping: bool,
+    /// What the script has written to files.
+    pub(crate) files: HashMap<String, Text>,
     /// Bytes of bodies that calls may still follow.
     pub(crate) replays: usize,
     /// The aliases and functions that are being expanded.
@@ -76,6 +95,8 @@ impl<'b> Walker<'b> {
             git_aliases: HashMap::new(),
             functions: HashMap::new(),
             defining: false,
+            looping: false,
+            files: HashMap::new(),
             replays: 0,
             expanding: HashSet::new(),
             pipelines: Vec::new(),
@@ -290,8 +311,9 @@ impl<'b> Walker<'b> {
         if let Some((name, Some(words))) = &each.variable {
             let fields: Vec<_> = words.iter().flat_map(|word| self.fields(word, scope)).collect();
             match fields.as_slice() {
-                [field] if field.known().is_some_and(|text| !text.contains(['*', '?', '['])) => {
-                    self.variables.set(name, Value::Text(field.text.clone()));
+                [field] if is_plain(field) => self.variables.set(name, Value::Text(field.text.clone())),
+                many if many.len() <= ROUNDS_MAX && many.iter().all(is_plain) && !self.looping => {
+                    return self.rounds(name, many, &each.lists, scope);
                 }
                 _ => {}
             }
@@ -303,6 +325,20 @@ impl<'b> Walker<'b> {
         });
     }
 
+    /// Follows a short loop round by round. The loops inside of it are followed once.
+    fn rounds(&mut self, name: &str, words: &[Field], lists: &[List], scope: &Scope<'_>) {
+        self.looping = true;
+        for field in words {
+            self.perhaps(|walker| {
+                walker.variables.set(name, Value::Text(field.text.clone()));
+                for list in lists {
+                    walker.list(list, scope);
+                }
+            });
+        }
+        self.looping = false;
+    }
+
     /// `[[ ... ]]` is reported as the command that it nearly is.
     fn test(&mut self, compound: &Compound, words: &[Word], scope: &Scope<'_>) {
         let Some(slot) = self.reserve() else { return };
@@ -311,7 +347,7 @@ impl<'b> Walker<'b> {
         if self.budget.words(fields.len() + 2) && self.budget.output(command.source.len()) {
             let bracket = |text: &str| portcullis_model::script::Word::Literal(text.to_owned());
             command.words.push(bracket("[["));
-            command.words.extend(fields.iter().map(crate::expand::Field::resolved));
+            command.words.extend(fields.iter().map(Field::resolved));
             command.words.push(bracket("]]"));
             command.via.clone_from(&self.via);
             self.fill(slot, vec![command]);

@@ -106,6 +106,10 @@ fn arguments(
             }
         }
     }
+    // `time` is a keyword before a whole pipeline.
+    while wrapper.name == "time" && rest.get(at).and_then(Field::known) == Some("!") {
+        at += 1;
+    }
     if wrapper.assigns {
         while let Some((name, value)) = rest.get(at).and_then(|field| field.text.assignment()) {
             assignments.push((name, value));

@@ -4,7 +4,7 @@ use portcullis_sdk::{Command, Script, Word};
 
 use crate::category::Category;
 use crate::finding::Finding;
-use crate::{judge, program};
+use crate::{program, table, unknown};
 
 /// Of a command whose end nobody knows.
 const WORDS: usize = 8;
@@ -58,7 +58,7 @@ fn holds_danger(source: &str) -> bool {
 fn is_dangerous(word: &str, rest: &str) -> bool {
     let name = program::bare(word.rsplit('/').next().unwrap_or_default());
     let unknown = word.starts_with('$');
-    if !unknown && !judge::knows(&name) {
+    if !unknown && !table::knows(&name) {
         return false;
     }
     let mut command = Command::default();
@@ -67,9 +67,9 @@ fn is_dangerous(word: &str, rest: &str) -> bool {
         if let Some(first) = command.words.first_mut() {
             *first = Word::Computed(word.to_owned());
         }
-        return program::unknown(&command).is_some();
+        return unknown::check(&command).is_some();
     }
-    judge::by_name(&name, &command).is_some()
+    table::by_name(&name, &command).is_some()
 }
 
 #[cfg(test)]

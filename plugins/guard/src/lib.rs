@@ -30,6 +30,8 @@ mod runner;
 mod secret;
 mod settings;
 mod sql;
+mod table;
+mod unknown;
 mod windows;
 
 use portcullis_sdk::{Call, Guard, Info, Plugin, Refusal, Verdict, export_plugin};

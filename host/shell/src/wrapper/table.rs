@@ -84,7 +84,7 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper { name: "ionice", short: "cnpPu", long: &["--class", "--classdata"], ..PLAIN },
     Wrapper { name: "timeout", short: "ks", long: &["--kill-after", "--signal"], operands: 1, ..PLAIN },
     Wrapper { name: "gtimeout", short: "ks", long: &["--kill-after", "--signal"], operands: 1, ..PLAIN },
-    Wrapper { name: "time", short: "fo", long: &["--format", "--output"], ..PLAIN },
+    Wrapper { name: "time", short: "fo", long: &["--format", "--output"], assigns: true, ..PLAIN },
     Wrapper { name: "stdbuf", short: "ioe", long: &["--input", "--output", "--error"], ..PLAIN },
     Wrapper { name: "exec", short: "a", ..PLAIN },
     Wrapper { name: "command", other: "vV", ..PLAIN },
@@ -204,7 +204,7 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper { verbs: &[&["enter"]], name: "distrobox", operands: 1, dashes: true, ..PLAIN },
     Wrapper { verbs: RUN, short: "cr", name: "toolbox", ..PLAIN },
     Wrapper {
-        short: "tmSGFuipCNr",
+        short: "tSG",
         long: &["--target", "--setuid", "--setgid", "--wd", "--root"],
         name: "nsenter",
         ..PLAIN
