@@ -121,7 +121,13 @@ impl Walker<'_> {
 
     /// The recipes of a makefile: lines that begin with a tab, or stand behind `target: ;`.
     fn makefile(&mut self, text: &Text, via: &[String]) {
-        for (from, to) in lines(text.raw(), &['\n']) {
+        let mut rest = lines(text.raw(), &['\n']).into_iter();
+        while let Some((from, mut to)) = rest.next() {
+            // A line that ends with a backslash goes on with the next.
+            while text.raw().get(from..to).is_some_and(|line| line.ends_with('\\')) {
+                let Some((_, end)) = rest.next() else { break };
+                to = end;
+            }
             let line = text.raw().get(from..to).unwrap_or_default();
             let recipe = match line.strip_prefix('\t') {
                 Some(recipe) => Some(recipe),

@@ -10,10 +10,10 @@ use crate::{
 
 /// Longer values and patterns are not worked with, in bytes: matching tries every
 /// place of one against the other.
-const VALUE_MAX: usize = 128;
-const PATTERN_MAX: usize = 32;
+const VALUE_MAX: usize = 64;
+const PATTERN_MAX: usize = 16;
 /// What one expansion counts for among the bytes that expansions may make.
-pub(crate) const COST: usize = 16 << 10;
+pub(crate) const COST: usize = 2 << 10;
 
 /// The value of an expansion that is written `raw`, with its dollar sign.
 pub(crate) fn value(raw: &str, variables: &Variables) -> Option<Text> {
