@@ -1,5 +1,7 @@
 //! One simple command: its words, its redirections, and what it changes.
 
+use std::borrow::Cow;
+
 use portcullis_model::script::{self, Command};
 
 use crate::{
@@ -343,9 +345,15 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether words are split in a way that is not followed here.
-    pub(crate) fn splits_oddly(&self) -> bool {
-        self.variables.is_set("IFS")
+    /// What splits words; none when that is not known.
+    pub(crate) fn separators(&self) -> Option<Cow<'static, str>> {
+        if !self.variables.is_set("IFS") {
+            return Some(Cow::Borrowed(" \t\n"));
+        }
+        match self.variables.get("IFS")? {
+            Value::Text(text) => text.as_known().map(|text| Cow::Owned(text.to_owned())),
+            Value::List(_) | Value::Unknown => None,
+        }
     }
 }
 

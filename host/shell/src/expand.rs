@@ -67,9 +67,9 @@ impl Walker<'_> {
         let pieces = self.pieces(&word.parts, scope, &mut file);
         let words = brace::expand(pieces, self.budget);
         let mut fields = Vec::new();
-        let splits = !self.splits_oddly();
+        let separators = self.separators();
         for pieces in words {
-            assemble(pieces, splits, &mut fields);
+            assemble(pieces, separators.as_deref(), &mut fields);
         }
         let written: usize = fields.iter().map(|field| field.text.len()).sum();
         self.budget.output(written);
@@ -253,15 +253,18 @@ fn joined(pieces: Vec<Piece>) -> Text {
     out
 }
 
-fn assemble(pieces: Vec<Piece>, splits: bool, fields: &mut Vec<Field>) {
+fn assemble(pieces: Vec<Piece>, separators: Option<&str>, fields: &mut Vec<Field>) {
     let mut current: Option<Text> = None;
     for piece in pieces {
         match piece {
             Piece::Bare(text) => current.get_or_insert_default().push_str(&text),
             Piece::Fixed(text) => current.get_or_insert_default().push(&text),
-            Piece::Split(text) if !splits => current.get_or_insert_default().push_hole(&text.rendered()),
             Piece::Split(text) => {
-                let (front, parts, back) = text.split();
+                let Some(separators) = separators else {
+                    current.get_or_insert_default().push_hole(&text.rendered());
+                    continue;
+                };
+                let (front, parts, back) = text.split_at(separators);
                 if front {
                     fields.extend(current.take().map(Field::new));
                 }

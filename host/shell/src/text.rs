@@ -114,13 +114,18 @@ impl Text {
 
     /// The pieces between blanks; whether there is a blank at the start and at the end.
     pub(crate) fn split(&self) -> (bool, Vec<Self>, bool) {
-        let blank = |c: char| matches!(c, ' ' | '\t' | '\n');
+        self.split_at(" \t\n")
+    }
+
+    /// The pieces between separators; whether there is one at the start and at the end.
+    pub(crate) fn split_at(&self, separators: &str) -> (bool, Vec<Self>, bool) {
+        let blank = |c: char| separators.contains(c);
         let mut pieces = Vec::new();
         let mut holes = self.holes.iter().peekable();
         let mut start = None;
-        let ends = self.text.char_indices().chain(std::iter::once((self.text.len(), ' ')));
-        for (at, c) in ends {
-            match (start, blank(c)) {
+        let ends = self.text.char_indices().map(|(at, c)| (at, blank(c)));
+        for (at, separates) in ends.chain(std::iter::once((self.text.len(), true))) {
+            match (start, separates) {
                 (None, false) => start = Some(at),
                 (Some(from), true) => {
                     let mut piece = Self::known(self.text.get(from..at).unwrap_or_default());

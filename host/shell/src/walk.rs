@@ -8,7 +8,7 @@ use crate::{
     command::Input,
     expand::Field,
     limits::Budget,
-    syntax::{Compound, Heredoc, Join, Kind, List, Loop, Stage, Word},
+    syntax::{Compound, Heredoc, Join, Kind, List, Loop, Part, Redirect, Simple, Stage, Target, Word},
     text::Text,
     variable::{Value, Variables},
 };
@@ -18,6 +18,16 @@ const ROUNDS_MAX: usize = 8;
 
 fn is_plain(field: &Field) -> bool {
     field.known().is_some_and(|text| !text.contains(['*', '?', '[']))
+}
+
+/// `curl x > >(sh)` and `curl x | tee >(sh)` are pipelines in another spelling.
+fn writes_to_process(simple: &Simple) -> bool {
+    let process = |word: &Word| {
+        let is = |part: &Part| matches!(part, Part::Process { span, .. } if span.raw().starts_with('>'));
+        word.parts.iter().any(is)
+    };
+    let target = |redirect: &Redirect| matches!(&redirect.target, Target::Write(word) if process(word));
+    simple.words.iter().any(process) || simple.redirects.iter().any(target)
 }
 
 /// What surrounds a list while it is followed.
@@ -141,8 +151,12 @@ impl<'b> Walker<'b> {
             let inner = scope.with_feed(feed.take());
             feed = match stage {
                 Stage::Simple(simple) => {
+                    let from = self.pipelines.len();
                     let (command, output) = self.simple(simple, &inner);
                     commands.push(command);
+                    if writes_to_process(simple) {
+                        self.adopt(from, &mut commands, &mut copies);
+                    }
                     output
                 }
                 Stage::Compound(compound) => {
