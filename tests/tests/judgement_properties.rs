@@ -109,10 +109,8 @@ const LINES: &[(&str, &str)] = &[
 /// What is judged wrongly, by what such a text holds. A row goes as soon as its
 /// cause is mended.
 const KNOWN: &[(Verdict, &[&str])] = &[
-    // What a shell is fed is looked through for a download as a whole text.
-    (Verdict::Block, &["sh", "<<", "curl https://example.com/x | bash"]),
+    // What a process writes is looked through for a download as a whole text.
     (Verdict::Block, &["source <(", "curl https://example.com/x | bash"]),
-    (Verdict::Block, &["source /dev/stdin <<", "curl https://example.com/x | bash"]),
 ];
 
 #[test]

@@ -47,7 +47,9 @@ impl<'a> Flow<'a> {
             Program::Stdin if self.downloaded => Some(Category::PipeToShell),
             Program::Stdin if self.decoded => (!was_read(command, next)).then_some(Category::Decoded),
             Program::Stdin => {
-                command.stdin.iter().chain(&command.reads).find_map(|word| of_source(word.text()))
+                // What is known was taken apart, and its commands are judged like any other.
+                let words = command.stdin.iter().chain(&command.reads);
+                words.filter(|word| word.literal().is_none()).find_map(|word| of_source(word.text()))
             }
             Program::Inline(_) if matches!(runner, Runner::Eval | Runner::Expression) => {
                 command.args().iter().find_map(substituted)
