@@ -89,22 +89,34 @@ impl Walker<'_> {
         if !writes {
             return (command, output);
         }
-        self.written(&command, output);
+        self.written(simple, &command, output);
         (command, None)
     }
 
     /// Keeps what a file holds now, as a later command may run it.
-    fn written(&mut self, command: &Command, output: Option<Text>) {
+    fn written(&mut self, simple: &Simple, command: &Command, output: Option<Text>) {
         let [script::Word::Literal(path)] = command.writes.as_slice() else { return };
-        match output.filter(|text| !text.is_empty() && self.budget.output(text.len())) {
+        let mut redirects =
+            simple.redirects.iter().filter(|redirect| matches!(redirect.target, Target::Write(_)));
+        let Some(redirect) = redirects.next() else { return };
+        let all = redirect.descriptor.as_deref().is_none_or(|descriptor| descriptor == "1");
+        match output.filter(|text| all && self.budget.output(text.len())) {
+            Some(text) if redirect.appends => self.files.entry(path.clone()).or_default().push(&text),
             Some(text) => {
-                let file = self.files.entry(path.clone()).or_default();
-                file.push(&text);
+                self.files.insert(path.clone(), text);
             }
             None => {
                 self.files.remove(path);
             }
         }
+    }
+
+    /// What a file holds that the script wrote and runs now. A file that runs itself
+    /// is followed a few times.
+    pub(crate) fn file(&mut self, path: &str) -> Option<Text> {
+        let text = self.files.get(path).or_else(|| self.files.get(path.strip_prefix("./")?))?.clone();
+        self.file_runs = self.file_runs.checked_sub(1)?;
+        Some(text)
     }
 
     /// Fills in the words of `command`, follows whatever it runs in turn, and

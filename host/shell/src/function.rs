@@ -13,6 +13,9 @@ use crate::{
 /// Bytes of function bodies that calls may follow, beside four times the script.
 pub(crate) const REPLAY_MIN: usize = 64 << 10;
 
+/// Levels of a function inside itself.
+const RECURSION_MAX: usize = 3;
+
 const POSITIONAL: [&str; 11] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"];
 
 fn is_open(command: &Command) -> bool {
@@ -64,16 +67,18 @@ impl Walker<'_> {
         let body = function.body.clone();
         let key = format!("{name}()");
         self.replays = self.replays.checked_sub(body.len())?;
-        if !self.expanding.insert(key.clone()) {
-            return None;
-        }
+        // A function that calls itself, perhaps with other arguments, is followed a few levels.
+        let level = (1..=RECURSION_MAX)
+            .map(|level| format!("{key}{level}"))
+            .find(|level| !self.expanding.contains(level))?;
+        self.expanding.insert(level.clone());
         let outer = POSITIONAL.map(|name| self.variables.get(name).cloned());
         self.positional(arguments);
         let output = self.text(body, std::slice::from_ref(&key), false, feed.cloned());
         for (name, value) in POSITIONAL.iter().zip(outer) {
             self.variables.set(name, value.unwrap_or(Value::Unknown));
         }
-        self.expanding.remove(&key);
+        self.expanding.remove(&level);
         Some(output)
     }
 }

@@ -23,8 +23,9 @@ impl Walker<'_> {
         let (program, arguments) = argv.split_first()?;
         let path = program.known()?;
         let name = basename(path);
-        if let Some(text) = self.files.get(path.strip_prefix("./").unwrap_or(path)).filter(|_| name != path) {
-            let text = text.clone();
+        if name != path
+            && let Some(text) = self.file(path)
+        {
             return self.text(text, &[path.to_owned()], true, feed);
         }
         // Made where it is used, as most commands run nothing in turn.
@@ -62,7 +63,7 @@ impl Walker<'_> {
                 let text = match (&file.file, file.known()) {
                     (Some(text), _) => Some(text.clone()),
                     (None, Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) => feed,
-                    (None, Some(path)) => self.files.get(path).cloned(),
+                    (None, Some(path)) => self.file(path),
                     (None, None) => None,
                 };
                 self.text(text?, &via(), false, None)
@@ -208,7 +209,7 @@ impl Walker<'_> {
             (Some((file, positional)), false, false) => match (&file.file, file.known()) {
                 (Some(text), _) => (Some(text.clone()), positional),
                 (None, Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) => (feed.clone(), positional),
-                (None, Some(path)) => (self.files.get(path).cloned(), positional),
+                (None, Some(path)) => (self.file(path), positional),
                 (None, None) => (None, positional),
             },
             (None, _, _) => (feed.clone(), rest),

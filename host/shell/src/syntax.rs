@@ -115,6 +115,8 @@ pub(crate) struct Loop {
 pub(crate) struct Redirect {
     /// The descriptor, when it is written.
     pub(crate) descriptor: Option<String>,
+    /// It is `>>`, and keeps what was there.
+    pub(crate) appends: bool,
     pub(crate) target: Target,
 }
 

@@ -15,9 +15,16 @@ use crate::{
 
 /// A loop over more words is followed once, without a value.
 const ROUNDS_MAX: usize = 8;
+/// So are loops when this many rounds were followed.
+const ROUNDS_IN_ALL: usize = 256;
 
-fn is_plain(field: &Field) -> bool {
-    field.known().is_some_and(|text| !text.contains(['*', '?', '[']))
+/// Runs of files that the script wrote itself.
+const FILE_RUNS_MAX: usize = 16;
+
+/// What a word of a loop stands for, when that is no list of files.
+fn is_plain(word: &Word, fields: &[Field]) -> bool {
+    let quoted = word.parts.iter().all(|part| matches!(part, Part::Quoted(_)));
+    fields.iter().all(|field| field.known().is_some_and(|text| quoted || !text.contains(['*', '?', '['])))
 }
 
 /// `curl x > >(sh)` and `curl x | tee >(sh)` are pipelines in another spelling.
@@ -77,10 +84,12 @@ pub(crate) struct Walker<'b> {
     pub(crate) functions: HashMap<String, Function>,
     /// The body of a function is followed that nobody has called yet.
     pub(crate) defining: bool,
-    /// A loop is being followed round by round.
-    pub(crate) looping: bool,
+    /// Rounds of loops that may still be followed one by one.
+    pub(crate) rounds_left: usize,
     /// What the script has written to files.
     pub(crate) files: HashMap<String, Text>,
+    /// How often such a file may still be run.
+    pub(crate) file_runs: usize,
     /// Bytes of bodies that calls may still follow.
     pub(crate) replays: usize,
     /// The aliases and functions that are being expanded.
@@ -105,8 +114,9 @@ impl<'b> Walker<'b> {
             git_aliases: HashMap::new(),
             functions: HashMap::new(),
             defining: false,
-            looping: false,
+            rounds_left: ROUNDS_IN_ALL,
             files: HashMap::new(),
+            file_runs: FILE_RUNS_MAX,
             replays: 0,
             expanding: HashSet::new(),
             pipelines: Vec::new(),
@@ -323,10 +333,17 @@ impl<'b> Walker<'b> {
         }
         self.joined_text(&each.header, scope);
         if let Some((name, Some(words))) = &each.variable {
-            let fields: Vec<_> = words.iter().flat_map(|word| self.fields(word, scope)).collect();
+            let mut fields = Vec::new();
+            let mut plain = true;
+            for word in words {
+                let from = fields.len();
+                self.push_fields(word, scope, &mut fields);
+                plain &= is_plain(word, fields.get(from..).unwrap_or_default());
+            }
             match fields.as_slice() {
-                [field] if is_plain(field) => self.variables.set(name, Value::Text(field.text.clone())),
-                many if many.len() <= ROUNDS_MAX && many.iter().all(is_plain) && !self.looping => {
+                [field] if plain => self.variables.set(name, Value::Text(field.text.clone())),
+                many if many.len() <= ROUNDS_MAX && plain && many.len() <= self.rounds_left => {
+                    self.rounds_left -= many.len();
                     return self.rounds(name, many, &each.lists, scope);
                 }
                 _ => {}
@@ -339,9 +356,8 @@ impl<'b> Walker<'b> {
         });
     }
 
-    /// Follows a short loop round by round. The loops inside of it are followed once.
+    /// Follows a short loop round by round.
     fn rounds(&mut self, name: &str, words: &[Field], lists: &[List], scope: &Scope<'_>) {
-        self.looping = true;
         for field in words {
             self.perhaps(|walker| {
                 walker.variables.set(name, Value::Text(field.text.clone()));
@@ -350,7 +366,6 @@ impl<'b> Walker<'b> {
                 }
             });
         }
-        self.looping = false;
     }
 
     /// `[[ ... ]]` is reported as the command that it nearly is.

@@ -86,7 +86,7 @@ impl Parser<'_> {
                 Target::Heredoc(index)
             }
         };
-        Some(Redirect { descriptor, target })
+        Some(Redirect { descriptor, appends: operator.ends_with(">>"), target })
     }
 
     /// How long the `2` of `2>` or the `{name}` of `{name}>` is.
