@@ -121,6 +121,7 @@ impl Walker<'_> {
 
     /// The recipes of a makefile: lines that begin with a tab, or stand behind `target: ;`.
     fn makefile(&mut self, text: &Text, via: &[String]) {
+        let broken = self.broken;
         let mut rest = lines(text.raw(), &['\n']).into_iter();
         while let Some((from, mut to)) = rest.next() {
             // A line that ends with a backslash goes on with the next.
@@ -139,6 +140,9 @@ impl Walker<'_> {
             let recipe = recipe.trim_start_matches(['@', '-', '+', ' ']);
             self.text(text.slice(to - recipe.len(), to), via, true, None);
         }
+        // A recipe is what make makes of it, so one that a shell would not take as it
+        // is written says nothing about the script.
+        self.broken = broken;
     }
 
     fn multiplexer(&mut self, arguments: &[Field], via: &[String]) {
