@@ -119,6 +119,7 @@ impl WarmCore {
         linker.func_wrap(host, "[method]tool-call.effects", effects).unwrap();
         linker.func_wrap(host, "[method]tool-call.scripts", no_scripts).unwrap();
         linker.func_wrap(host, "[resource-drop]tool-call", |_: i32| {}).unwrap();
+        linker.func_wrap("portcullis:host/settings@0.1.0", "settings", no_settings).unwrap();
         linker.define_unknown_imports_as_traps(&module).unwrap();
         let pre = linker.instantiate_pre(&module).unwrap();
         let (store, call) = Self::instantiate(&pre);
@@ -167,6 +168,16 @@ fn effects(mut caller: Caller<'_, Option<Asked>>, _: i32, answer: i32) {
     let answer = usize::try_from(answer).unwrap();
     memory.write(&mut caller, answer, &list.to_le_bytes()).unwrap();
     memory.write(&mut caller, answer + 4, &1_i32.to_le_bytes()).unwrap();
+}
+
+/// Hands the guest the settings that it has when nobody sets any.
+fn no_settings(mut caller: Caller<'_, Option<Asked>>, answer: i32) {
+    let Asked { memory, realloc } = caller.data().clone().unwrap();
+    let at = realloc.call(&mut caller, (0, 0, 1, 2)).unwrap();
+    memory.write(&mut caller, usize::try_from(at).unwrap(), b"{}").unwrap();
+    let answer = usize::try_from(answer).unwrap();
+    memory.write(&mut caller, answer, &at.to_le_bytes()).unwrap();
+    memory.write(&mut caller, answer + 4, &2_i32.to_le_bytes()).unwrap();
 }
 
 /// Hands the guest an empty list.
