@@ -75,9 +75,8 @@ impl Compiler {
 
     /// What no component may hold.
     pub(super) fn machine_paths(&self, root: &Path) -> Vec<String> {
-        let mut paths: Vec<String> =
-            ["/home/", "/root/", "/Users/", "registry/src/"].map(str::to_owned).into();
-        paths.push(root.to_string_lossy().into_owned());
+        let mut paths: Vec<String> = ["home", "root", "Users"].map(|folder| format!("/{folder}/")).into();
+        paths.extend(["registry/src/".to_owned(), root.to_string_lossy().into_owned()]);
         match self {
             Self::Rust(toolchain) => paths.extend(toolchain.machine_paths()),
             Self::C(_) => paths.push("/usr/lib/llvm".to_owned()),

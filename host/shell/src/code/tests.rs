@@ -147,6 +147,18 @@ fn a_hole_in_the_code_stays_a_hole() {
 }
 
 #[test]
+fn a_deep_expression_is_unknown_and_the_stack_holds() {
+    for (open, close) in [("[", "]"), ("(", ")"), ("str(", ")"), ("'a'.join(", ")"), ("new ", "")] {
+        for levels in [10, 100_000] {
+            let code = format!("system({}'rm -rf src'{})", open.repeat(levels), close.repeat(levels));
+            let found = deeds(Language::Python, &Text::known(code));
+            assert!(!found.is_empty(), "{open}");
+        }
+    }
+    assert_eq!(seen(Language::Python, "system((('rm -rf src')))"), ["sh rm -rf src"]);
+}
+
+#[test]
 fn ten_thousand_of_anything_is_answered() {
     for language in [
         Language::Python,

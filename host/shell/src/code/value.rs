@@ -84,6 +84,8 @@ const SPLITS: [&str; 3] = ["split", "shellsplit", "shlex_split"];
 /// The source of an expression is cut here, in bytes, so that nested ones cost no
 /// more than flat ones.
 const SOURCE_MAX: usize = 512;
+/// An expression that is nested deeper is unknown, so that the stack is bounded.
+const DEPTH_MAX: usize = 32;
 
 /// Evaluates expressions over tokens, within a bound on the tokens that it looks at.
 #[derive(Debug)]
@@ -97,6 +99,8 @@ pub(super) struct Values<'c> {
     /// Names that hold one value; `None` when they hold several.
     constants: HashMap<String, Option<Value>>,
     fuel: usize,
+    /// Levels of expressions inside expressions that are left.
+    depth: usize,
 }
 
 impl<'c> Values<'c> {
@@ -117,7 +121,7 @@ impl<'c> Values<'c> {
         }
         let opens = closes.iter().map(|(open, close)| (*close, *open)).collect();
         let fuel = 16 * tokens.len() + 256;
-        Self { language, code, tokens, closes, opens, constants: HashMap::new(), fuel }
+        Self { language, code, tokens, closes, opens, constants: HashMap::new(), fuel, depth: DEPTH_MAX }
     }
 
     pub(super) fn at(&self, index: usize) -> Option<&'c Token> {
@@ -226,10 +230,18 @@ impl<'c> Values<'c> {
     }
 
     fn operand(&mut self, at: usize, end: usize) -> Option<(Value, usize)> {
-        if at >= end || self.fuel == 0 {
+        if at >= end {
             return None;
         }
-        self.fuel -= 1;
+        self.fuel = self.fuel.checked_sub(1)?;
+        // Every way into an expression inside an expression leads through here.
+        self.depth = self.depth.checked_sub(1)?;
+        let found = self.operand_here(at, end);
+        self.depth += 1;
+        found
+    }
+
+    fn operand_here(&mut self, at: usize, end: usize) -> Option<(Value, usize)> {
         let token = self.at(at)?;
         let (value, next) = match &token.kind {
             Kind::Text(pieces) => self.texts(pieces, at, end),
