@@ -12,15 +12,15 @@
     reason = "a benchmark prints, starts the peer that it is measured against, and ends when anything is wrong"
 )]
 
+mod call;
 mod measure;
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use call::call;
 use measure::{Case, print, ratio, side_by_side};
 use portcullis::{Host, HostOptions};
-use portcullis_model::call::ToolCall;
-use portcullis_model::input::Input;
 use portcullis_runtime::Compiler;
 
 const HOOK: &str = r#"read -r line
@@ -79,14 +79,4 @@ fn main() {
          hook takes {:.1} times as long",
         ratio(figures[4], figures[0])
     );
-}
-
-fn call(command: &str) -> ToolCall {
-    ToolCall {
-        id: "c1".to_owned(),
-        tool: "Bash".to_owned(),
-        input: Input::from_value(serde_json::json!({ "command": command })).unwrap(),
-        cwd: "/home/dev/app".to_owned(),
-        session_id: "bench".to_owned(),
-    }
 }

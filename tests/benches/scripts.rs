@@ -9,12 +9,13 @@
     reason = "a benchmark prints, and ends when anything is wrong"
 )]
 
+mod call;
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use call::call;
 use portcullis::{Host, HostOptions};
-use portcullis_model::call::ToolCall;
-use portcullis_model::input::Input;
 use portcullis_runtime::Compiler;
 
 const LINE: &str = "printf '%s\\n' 'some words of a long script' >> log.txt\n";
@@ -84,14 +85,4 @@ fn best(size: usize, mut run: impl FnMut()) -> Duration {
 
 fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
-}
-
-fn call(command: &str) -> ToolCall {
-    ToolCall {
-        id: "c1".to_owned(),
-        tool: "Bash".to_owned(),
-        input: Input::from_value(serde_json::json!({ "command": command })).unwrap(),
-        cwd: "/home/dev/app".to_owned(),
-        session_id: "bench".to_owned(),
-    }
 }

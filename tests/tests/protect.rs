@@ -84,6 +84,7 @@ async fn the_refusal_names_the_path_and_what_the_user_can_do() {
     }
     let home = place.path("home");
     assert!(!reason.contains(&*home.to_string_lossy()), "the model sent no such path: {reason}");
+    assert!(!reason.contains("  "), "{reason}");
 }
 
 #[tokio::test]

@@ -60,8 +60,8 @@ pub(super) fn too_big_a_script(tool: &str) -> Refusal {
         code: format!("fault/{}", FaultKind::TooBig),
         fault: Some(FaultKind::TooBig),
         reason: "Blocked, because the script has more commands, words or levels of nesting than are looked into \
-                 (100,000 pipelines, 1,000,000 words, 64 levels, 10,000 changed files). This is a fault and not a decision: the script was \
-                 not found to be wrong. Run it in smaller parts, or ask the user to run it."
+                 (100,000 pipelines, 1,000,000 words, 64 levels, 10,000 changed files). This is a fault and not a \
+                 decision: the script was not found to be wrong. Run it in smaller parts, or ask the user to run it."
             .to_owned(),
     }
 }
@@ -95,7 +95,9 @@ pub(super) fn own(objection: Objection) -> Refusal {
         code: code.as_str().to_owned(),
         fault: None,
         reason: format!(
-            "Blocked, because {does}. No agent may do that, whatever the change is; reading is allowed. Tell the user              what you want changed, so that they can do it themselves, and go on without it. The user can switch this              off with `own_files = false` under `[protect]` in their own configuration file."
+            "Blocked, because {does}. No agent may do that, whatever the change is; reading is allowed. Tell the user \
+             what you want changed, so that they can do it themselves, and go on without it. The user can switch this \
+             off with `own_files = false` under `[protect]` in their own configuration file."
         ),
     }
 }
