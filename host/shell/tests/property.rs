@@ -1,7 +1,7 @@
 //! What holds for every text.
 
 use portcullis_model::script::{Script, Word};
-use portcullis_shell::{Limits, analyse, analyse_within};
+use portcullis_shell::{Limits, analyse, analyse_powershell, analyse_within};
 use proptest::prelude::*;
 
 /// Pieces that mean something to a shell, so that random texts reach deep.
@@ -79,6 +79,66 @@ const PIECES: &[&str] = &[
     "coproc ",
 ];
 
+/// Pieces that mean something to an interpreter or to PowerShell.
+const CODE: &[&str] = &[
+    "\"",
+    "'",
+    "`",
+    "\\",
+    "\\c",
+    "\\x{",
+    "\\u{",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "[[",
+    "]]",
+    "$",
+    "${",
+    "#{",
+    "@{",
+    "$(",
+    "%q(",
+    "%",
+    "/",
+    "/*",
+    "*/",
+    "#",
+    "//",
+    "--",
+    "\n",
+    ";",
+    ",",
+    ".",
+    "=",
+    "+",
+    "f\"",
+    "r\"",
+    "\"\"\"",
+    "q{",
+    "s{",
+    "m",
+    " ",
+    "é",
+    "\u{FFFC}",
+    "🦀",
+    "system",
+    "os.system(",
+    "fs.rmSync(",
+    "import os",
+    "|",
+    "&",
+    "\\\n",
+    "`\n",
+    "@\"\n",
+    "\n\"@",
+    "0x",
+    "9",
+];
+
 fn programs(script: &Script) -> Vec<Vec<Word>> {
     script
         .pipelines
@@ -104,6 +164,22 @@ proptest! {
     fn any_mix_of_shell_syntax_is_answered(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..60)) {
         let text = pieces.concat();
         prop_assert_eq!(analyse(&text), analyse(&text));
+    }
+
+    #[test]
+    fn any_inline_code_is_answered(
+        interpreter in prop::sample::select(&["python3 -c", "node -e", "perl -e", "ruby -e", "php -r", "awk", "lua -e"]),
+        pieces in prop::collection::vec(prop::sample::select(CODE), 0..40),
+    ) {
+        let code = pieces.concat().replace('\'', "'\\''");
+        let script = analyse(&format!("{interpreter} '{code}'"));
+        prop_assert!(!script.pipelines.is_empty());
+    }
+
+    #[test]
+    fn any_powershell_is_answered(pieces in prop::collection::vec(prop::sample::select(CODE), 0..60)) {
+        let text = pieces.concat();
+        prop_assert_eq!(analyse_powershell(&text), analyse_powershell(&text));
     }
 
     #[test]

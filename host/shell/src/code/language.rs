@@ -38,6 +38,11 @@ impl Language {
         matches!(self, Self::Perl | Self::Ruby | Self::Php)
     }
 
+    /// Whether `\\cx` is a control character.
+    pub(super) fn control_escapes(self) -> bool {
+        matches!(self, Self::Perl | Self::Ruby)
+    }
+
     /// Whether names of variables begin with a sigil.
     pub(super) fn sigils(self) -> bool {
         matches!(self, Self::Perl | Self::Php)

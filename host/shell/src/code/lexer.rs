@@ -28,19 +28,19 @@ impl Lexer<'_> {
         let Some(first) = rest.chars().next() else { return };
         let start = self.at;
         if self.language.comments(rest) {
-            self.at += rest.find('\n').unwrap_or(rest.len());
+            self.advance(rest.find('\n').unwrap_or(rest.len()));
             return;
         }
         if self.language.block_comments() && rest.starts_with("/*") {
-            self.at += rest.find("*/").map_or(rest.len(), |end| end + 2);
+            self.advance(rest.find("*/").map_or(rest.len(), |end| end + 2));
             return;
         }
         match first {
             '\n' | ';' => {
-                self.at += 1;
+                self.advance(1);
                 self.push(Kind::End, start);
             }
-            c if c.is_whitespace() => self.at += c.len_utf8(),
+            c if c.is_whitespace() => self.advance(c.len_utf8()),
             '\'' | '"' => self.text(start, first, ""),
             '`' if self.language == Language::JavaScript => self.text(start, first, ""),
             '`' if self.language.runs_backticks() => {
@@ -51,7 +51,7 @@ impl Lexer<'_> {
             '[' if self.language == Language::Lua && rest.starts_with("[[") => {
                 let end = rest.find("]]").unwrap_or(rest.len());
                 let pieces = vec![Piece::Known(self.code.slice(start + 2, start + end.max(2)))];
-                self.at = (start + end + 2).min(self.source.len());
+                self.advance(end + 2);
                 self.push(Kind::Text(pieces), start);
             }
             '%' if self.language == Language::Ruby && self.word_quote(start) => {}
@@ -65,11 +65,11 @@ impl Lexer<'_> {
                 self.name(start, 0);
             }
             c if c.is_ascii() => {
-                self.at += 1;
+                self.advance(1);
                 self.push(Kind::Punctuation(u8::try_from(c).unwrap_or_default()), start);
             }
             c => {
-                self.at += c.len_utf8();
+                self.advance(c.len_utf8());
                 self.push(Kind::Other, start);
             }
         }
@@ -79,30 +79,36 @@ impl Lexer<'_> {
         self.source.get(self.at..).unwrap_or_default()
     }
 
+    /// The only way forward: always to the beginning of a character, so that
+    /// `rest` is empty at the end alone.
+    fn advance(&mut self, bytes: usize) {
+        self.at = self.source.ceil_char_boundary(self.at.saturating_add(bytes));
+    }
+
     fn push(&mut self, kind: Kind, start: usize) {
         self.tokens.push(Token { kind, start, end: self.at });
     }
 
     fn skip_while(&mut self, keep: impl Fn(char) -> bool) {
         let rest = self.rest();
-        self.at += rest.find(|c| !keep(c)).unwrap_or(rest.len());
+        self.advance(rest.find(|c| !keep(c)).unwrap_or(rest.len()));
     }
 
     /// A name, or the quote that a name such as `q` or `r` begins.
     fn name(&mut self, start: usize, sigil: usize) {
-        self.at += sigil;
+        self.advance(sigil);
         if sigil > 0 && self.rest().starts_with('{') {
-            self.at += 1;
+            self.advance(1);
         }
         let from = self.at;
         let marks = self.language == Language::Ruby;
         self.skip_while(|c| c.is_alphanumeric() || c == '_' || c == '$');
         if marks && self.rest().starts_with(['!', '?']) {
-            self.at += 1;
+            self.advance(1);
         }
         let name = self.source.get(from..self.at).unwrap_or_default();
         if from > start + sigil && self.rest().starts_with('}') {
-            self.at += 1;
+            self.advance(1);
         }
         let next = self.rest().chars().next();
         if self.language == Language::Python && matches!(next, Some('\'' | '"')) && is_prefix(name) {
@@ -129,7 +135,7 @@ impl Lexer<'_> {
         let triple: String = std::iter::repeat_n(quote, 3).collect();
         let long = self.language == Language::Python && self.rest().starts_with(&triple);
         let close = if long { triple } else { quote.to_string() };
-        self.at += close.len();
+        self.advance(close.len());
         let raw = prefix.contains(['r', 'R'])
             || (quote == '\'' && matches!(self.language, Language::Perl | Language::Ruby | Language::Php));
         let interpolation = self.language.interpolates(quote, prefix);
@@ -149,25 +155,25 @@ impl Lexer<'_> {
             }
             if c == '\\' {
                 known.push(&self.code.slice(run, self.at));
-                self.at += 1;
+                self.advance(1);
                 self.escaped(raw, close, &mut known);
                 run = self.at;
                 continue;
             }
             let Some(length) = inner(rest, interpolation) else {
-                self.at += c.len_utf8();
+                self.advance(c.len_utf8());
                 continue;
             };
             known.push(&self.code.slice(run, self.at));
             pieces.push(Piece::Known(std::mem::take(&mut known)));
             let whole = rest.get(..length).unwrap_or_default();
             pieces.push(Piece::Inner(whole.trim_matches(['$', '#', '{', '}']).trim().to_owned()));
-            self.at += length;
+            self.advance(length);
             run = self.at;
         }
         known.push(&self.code.slice(run, self.at));
         pieces.push(Piece::Known(known));
-        self.at = (self.at + close.len()).min(self.source.len());
+        self.advance(close.len());
         pieces
     }
 
@@ -180,19 +186,19 @@ impl Lexer<'_> {
                 known.push_str("\\");
             }
         } else if next == '\n' {
-            self.at += 1;
+            self.advance(1);
             return;
-        } else if next.is_ascii_alphanumeric() {
+        } else if next.is_ascii_alphanumeric() && (next != 'c' || self.language.control_escapes()) {
             let mut out = Vec::new();
-            let taken = escape::decode(self.rest().as_bytes(), &mut out);
+            let taken = escape::decode(self.rest().as_bytes(), escape::Reader::Code, &mut out);
             if taken > 0 {
                 known.push_str(&String::from_utf8_lossy(&out));
-                self.at += taken;
+                self.advance(taken);
                 return;
             }
         }
         known.push(&self.code.slice(self.at, self.at + next.len_utf8()));
-        self.at += next.len_utf8();
+        self.advance(next.len_utf8());
     }
 
     /// Whether a slash here cannot be a division.
@@ -221,14 +227,14 @@ impl Lexer<'_> {
                 '[' => class = true,
                 ']' => class = false,
                 '/' if !class => {
-                    self.at += offset + 1;
+                    self.advance(offset + 1);
                     self.push(Kind::Other, start);
                     return;
                 }
                 _ => {}
             }
         }
-        self.at += 1;
+        self.advance(1);
         self.push(Kind::Punctuation(b'/'), start);
     }
 
@@ -245,7 +251,7 @@ impl Lexer<'_> {
         if matches!(open, ',' | ';' | ')' | '=') {
             return false;
         }
-        self.at += 1;
+        self.advance(1);
         let close = closing(open).to_string();
         let raw = matches!(word.as_str(), "q" | "qw");
         let interpolation = if raw { Interpolation::None } else { Interpolation::Dollar };
@@ -257,7 +263,7 @@ impl Lexer<'_> {
             "s" | "tr" | "y" => {
                 if closing(open) != open {
                     self.skip_while(char::is_whitespace);
-                    self.at += self.rest().chars().next().map_or(0, char::len_utf8);
+                    self.advance(self.rest().chars().next().map_or(0, char::len_utf8));
                 }
                 self.until(&close, true, Interpolation::None);
                 Kind::Other
@@ -277,7 +283,7 @@ impl Lexer<'_> {
             return false;
         }
         let raw = matches!(letter.as_str(), "w" | "q" | "i");
-        self.at += 2 + letter.len();
+        self.advance(2 + letter.len());
         let interpolation = if raw { Interpolation::None } else { Interpolation::HashBraces };
         let pieces = self.until(&closing(open).to_string(), raw, interpolation);
         let kind = match letter.as_str() {

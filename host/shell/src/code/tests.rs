@@ -51,6 +51,15 @@ fn python_runs_and_removes() {
 }
 
 #[test]
+fn an_escape_in_front_of_a_long_character_ends() {
+    for language in [Language::Python, Language::JavaScript, Language::Perl, Language::Ruby] {
+        assert_eq!(seen(language, "'\\cé' \"\\c漢\"; '\\é'"), <[&str; 0]>::default());
+    }
+    assert_eq!(seen(Language::Perl, r#"system("\x{72}m -rf src")"#), ["sh rm -rf src"]);
+    assert_eq!(seen(Language::JavaScript, r#"execSync("\u{72}m -rf src")"#), ["sh rm -rf src"]);
+}
+
+#[test]
 fn javascript_runs_and_removes() {
     for (code, expected) in [
         ("require('fs').rmSync('src',{recursive:true,force:true})", "do rm|-rf|src"),

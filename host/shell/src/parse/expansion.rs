@@ -219,26 +219,30 @@ impl Parser<'_> {
         crate::text::Span { text: Rc::clone(self.text), start, end }.slice()
     }
 
-    /// `$'...'`, the cursor on `$`.
+    /// `$'...'`, the cursor on `$`. What a zero byte stands before is dropped.
     fn ansi(&mut self, parts: &mut Vec<Part>) {
         self.at += 2;
         let from = self.at;
+        let Some(end) = self.ansi_end() else {
+            self.at = self.end;
+            self.unclosed(from, parts);
+            return;
+        };
         let mut out: Vec<u8> = Vec::new();
         // A hole here would be decoded as plain text; it is kept as a part instead.
         let holes = self.text.holes();
-        loop {
-            match self.byte() {
-                None => {
-                    self.unclosed(from, parts);
-                    return;
+        while self.at < end {
+            let rest = self.source.as_bytes().get(self.at..end).unwrap_or_default();
+            match rest {
+                [b'\\', rest @ ..] => {
+                    let from = out.len();
+                    self.at += 1 + crate::escape::decode(rest, crate::escape::Reader::Quote, &mut out);
+                    if out.get(from) == Some(&0) {
+                        out.truncate(from);
+                        break;
+                    }
                 }
-                Some(b'\'') => break,
-                Some(b'\\') => {
-                    self.at += 1;
-                    let rest = self.source.as_bytes().get(self.at..self.end).unwrap_or_default();
-                    self.at += crate::escape::decode(rest, &mut out);
-                }
-                Some(byte) => {
+                [byte, ..] => {
                     if let Ok(index) = holes.binary_search_by_key(&self.at, |(at, _)| *at)
                         && let Some((_, source)) = holes.get(index)
                     {
@@ -249,12 +253,29 @@ impl Parser<'_> {
                         self.step();
                         continue;
                     }
-                    out.push(byte);
+                    out.push(*byte);
                     self.at += 1;
                 }
+                [] => break,
             }
         }
-        self.at += 1;
+        self.at = end + 1;
         parts.push(Part::Quoted(String::from_utf8_lossy(&out).into_owned()));
+    }
+
+    /// Where the quote ends that begins here. A backslash keeps whatever follows
+    /// it, before anything is decoded.
+    fn ansi_end(&self) -> Option<usize> {
+        let bytes = self.source.as_bytes().get(self.at..self.end).unwrap_or_default();
+        self.count(bytes.len());
+        let mut bytes = bytes.iter().enumerate();
+        while let Some((offset, byte)) = bytes.next() {
+            match byte {
+                b'\\' => drop(bytes.next()),
+                b'\'' => return Some(self.at + offset),
+                _ => {}
+            }
+        }
+        None
     }
 }
