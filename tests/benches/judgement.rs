@@ -12,6 +12,10 @@
     reason = "a benchmark prints, starts the peer that it is measured against, and ends when anything is wrong"
 )]
 
+/// The one of the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod call;
 mod measure;
 

@@ -9,6 +9,10 @@
     reason = "a benchmark prints, and ends when anything is wrong"
 )]
 
+/// The one of the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod call;
 
 use std::hint::black_box;

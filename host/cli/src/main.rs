@@ -20,6 +20,11 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
+/// Taking a script apart makes and drops many small texts, which the C library's
+/// allocator is slow at.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The first argument of the process that compiles components. It is not for
 /// people, so it is no verb of the command line.
 const COMPILE: &str = "compile-helper";

@@ -23,6 +23,10 @@ impl JudgedCall {
         Self { call, resolved, session: session.to_owned(), scripts: OnceLock::new() }
     }
 
+    pub(super) fn script_bytes(&self) -> usize {
+        self.resolved.scripts.iter().chain(&self.resolved.powershell).map(String::len).sum()
+    }
+
     pub(crate) fn canonical(&self) -> &str {
         &self.resolved.tool
     }

@@ -7,9 +7,11 @@ mod call;
 mod permit;
 mod reason;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
 use portcullis_model::call::ToolCall;
 use portcullis_model::fault::{Fault, FaultKind};
 use portcullis_model::judgement::{JudgementWire, Refusal, RefusedBy, RefuserKind, Verdict};
@@ -89,12 +91,34 @@ impl Bench<'_> {
     }
 }
 
+/// Scripts with more bytes than this are taken apart on a thread of their own, so
+/// that the executor goes on and the deadline holds.
+const INLINE_MAX: usize = 32 << 10;
+
 /// Judges one call.
 pub(crate) async fn judge(bench: Bench<'_>, session: &str, call: ToolCall) -> Judgement {
     let start = Instant::now();
-    let id = call.id.clone();
-    let outcome = decide(&bench, session, call, start + JUDGEMENT_TIME).await;
+    let (id, tool) = (call.id.clone(), call.tool.clone());
+    let outcome = answered(&tool, decide(&bench, session, call, start + JUDGEMENT_TIME)).await;
     Judgement { id, outcome, took: start.elapsed() }
+}
+
+/// A failure of the host itself is a refusal too, and the next call is judged anew.
+async fn answered(
+    tool: &str,
+    decision: impl Future<Output = Result<Permit, Refusal>>,
+) -> Result<Permit, Refusal> {
+    let decision = AssertUnwindSafe(decision).catch_unwind().await;
+    decision.unwrap_or_else(|_| Err(reason::host(tool, &Fault::new(FaultKind::Internal, "it failed inside"))))
+}
+
+async fn taken_apart(call: Arc<JudgedCall>, deadline: Instant) -> Result<(), Fault> {
+    let work = tokio::task::spawn_blocking(move || call.scripts().len());
+    match tokio::time::timeout_at(deadline.into(), work).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(_)) => Err(Fault::new(FaultKind::Internal, "it failed inside")),
+        Err(_) => Err(Fault::new(FaultKind::Timeout, "the script was not taken apart in time")),
+    }
 }
 
 async fn decide(
@@ -124,6 +148,9 @@ async fn decide(
     }
     let auto_approved = brought.is_some_and(|(_, tool)| tool.auto_approve);
     let call = Arc::new(JudgedCall::new(call, resolved, session));
+    if call.script_bytes() > INLINE_MAX {
+        taken_apart(Arc::clone(&call), deadline).await.map_err(|fault| reason::host(&tool, &fault))?;
+    }
     // Before the guards: it holds without them, and none can answer in its place.
     if let Some(objection) = bench.protection.and_then(|protection| protection.objection(&*call)) {
         let too_many = objection.code == Code::TooMany;
@@ -145,4 +172,45 @@ async fn decide(
         }
     }
     Ok(Permit::new(call, auto_approved))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test ends when anything is wrong")]
+mod tests {
+    use portcullis_model::input::Input;
+
+    use super::*;
+
+    fn call(command: &str) -> Arc<JudgedCall> {
+        let input = Input::from_value(serde_json::json!({ "command": command })).unwrap();
+        let (id, tool) = ("c1".to_owned(), "bash".to_owned());
+        let call = ToolCall { id, tool, input, cwd: "/work".to_owned(), session_id: "s".to_owned() };
+        let resolved = tool::resolve(&call).unwrap();
+        Arc::new(JudgedCall::new(call, resolved, "s"))
+    }
+
+    #[tokio::test]
+    async fn a_panic_while_a_call_is_judged_refuses_it() {
+        for _ in 0..2 {
+            let allow = answered("bash", async { Ok(Permit::new(call("ls"), false)) }).await;
+            assert!(allow.is_ok());
+            let deny = reason::unknown_tool("bash");
+            assert_eq!(answered("bash", async { Err(deny.clone()) }).await.unwrap_err(), deny);
+            let fault = answered("bash", async { panic!("inside") }).await.unwrap_err();
+            assert_eq!((fault.code.as_str(), fault.fault), ("fault/internal", Some(FaultKind::Internal)));
+            assert!(fault.reason.contains("not found to be wrong"), "{}", fault.reason);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_long_script_is_taken_apart_within_the_deadline_or_refused() {
+        let long = "echo words\n".repeat(INLINE_MAX);
+        let call = call(&long);
+        assert!(call.script_bytes() > INLINE_MAX);
+        let late = taken_apart(Arc::clone(&call), Instant::now()).await;
+        assert_eq!(late.unwrap_err().kind, FaultKind::Timeout);
+        let soon = Instant::now() + Duration::from_secs(60);
+        assert_eq!(taken_apart(Arc::clone(&call), soon).await, Ok(()));
+        assert_eq!(call.scripts().len(), 1);
+    }
 }

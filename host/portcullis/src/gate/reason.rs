@@ -53,6 +53,21 @@ fn by_guard(guard: &Plugin) -> RefusedBy {
     RefusedBy { kind: RefuserKind::Guard, name: guard.info.name.to_string() }
 }
 
+/// The host itself gave no verdict.
+pub(super) fn host(tool: &str, fault: &Fault) -> Refusal {
+    tracing::error!(tool, fault = %fault.kind, "the host gave no verdict: {}", fault.detail);
+    Refusal {
+        by: RefusedBy { kind: RefuserKind::Input, name: tool.to_owned() },
+        code: format!("fault/{}", fault.kind),
+        fault: Some(fault.kind),
+        reason: format!(
+            "Blocked, because Portcullis failed to judge this call ({fault}). This is a fault and not a decision: \
+             the call was not found to be wrong. Write it in another way or in smaller parts, or ask the user to run \
+             it and to report what failed."
+        ),
+    }
+}
+
 /// A script that is larger than what is looked into.
 pub(super) fn too_big_a_script(tool: &str) -> Refusal {
     Refusal {
