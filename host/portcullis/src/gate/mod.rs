@@ -93,7 +93,7 @@ impl Bench<'_> {
 
 /// Scripts with more bytes than this are taken apart on a thread of their own, so
 /// that the executor goes on and the deadline holds.
-const INLINE_MAX: usize = 32 << 10;
+const INLINE_MAX: usize = 256 << 10;
 
 /// Judges one call.
 pub(crate) async fn judge(bench: Bench<'_>, session: &str, call: ToolCall) -> Judgement {
