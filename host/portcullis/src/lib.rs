@@ -12,6 +12,7 @@ mod config;
 mod error;
 mod gate;
 mod host;
+pub mod install;
 mod plugin;
 mod protect;
 mod session;

@@ -5,7 +5,7 @@
 //! it can be stopped: in a helper with a limit on time and memory.
 
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use wasmtime::Engine;
 
 use crate::engine;
 use crate::error::LoadError;
-use crate::process::{self, Ended};
+use crate::process::Process;
 
 /// The largest artifact that is read from the helper. Machine code is about
 /// three times the component.
@@ -71,13 +71,25 @@ pub(crate) fn compile(
     };
     let mut arguments = arguments.clone();
     arguments.extend([limits.memory.to_string(), limits.time.as_secs().max(1).to_string()]);
-    match process::run(program, &arguments, bytes, limits.time, ARTIFACT_MAX) {
-        Ok(Ended::Done(artifact)) => Ok(artifact),
-        Ok(Ended::Failed(said)) => match said.strip_prefix(REFUSED) {
-            Some(reason) => Err(LoadError::Compile(reason.to_owned())),
-            None => Err(LoadError::Helper(said)),
-        },
-        Ok(Ended::TimedOut) => Err(LoadError::CompileTime(limits.time)),
+    let helper = Process {
+        program,
+        arguments: arguments.iter().map(AsRef::as_ref).collect(),
+        directory: Path::new("/"),
+        variables: Vec::new(),
+        input: bytes,
+        time: limits.time,
+        output_max: ARTIFACT_MAX,
+    };
+    match helper.run() {
+        Ok(ended) if ended.late => Err(LoadError::CompileTime(limits.time)),
+        Ok(ended) if ended.code == Some(0) => Ok(ended.stdout),
+        Ok(ended) => {
+            let said = ended.complaint();
+            match said.strip_prefix(REFUSED) {
+                Some(reason) => Err(LoadError::Compile(reason.to_owned())),
+                None => Err(LoadError::Helper(said)),
+            }
+        }
         Err(error) => Err(LoadError::Helper(format!("`{}` cannot be run: {error}", program.display()))),
     }
 }

@@ -1,0 +1,221 @@
+//! A JSON document with hooks in it, of which only ours change.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
+use serde_json::Value;
+
+use super::file::Snapshot;
+use super::site::Lists;
+use super::{InstallError, State, command};
+
+/// The document with exactly these entries of ours; none when it is so already.
+pub(super) fn with(held: &Snapshot, lists: &Lists) -> Result<Option<String>, InstallError> {
+    let document = Document::read(held)?;
+    let ours = document.ours(lists)?;
+    let wanted: Vec<_> =
+        lists.entries.iter().map(|(event, value)| ((*event).to_owned(), value.clone())).collect();
+    if ours == wanted {
+        return Ok(None);
+    }
+    document.strip(lists)?;
+    document.add(lists)?;
+    let mut text = document.root.to_string();
+    if held.text().is_none_or(|text| text.trim().is_empty()) && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(Some(text))
+}
+
+/// How the document stands.
+pub(super) fn state(held: &Snapshot, lists: &Lists) -> Result<State, InstallError> {
+    let ours = Document::read(held)?.ours(lists)?;
+    let wanted = lists.entries.iter().map(|(event, value)| (*event, value));
+    Ok(if ours.is_empty() {
+        State::Absent
+    } else if ours.iter().map(|(event, value)| (event.as_str(), value)).eq(wanted) {
+        State::Current
+    } else {
+        State::Outdated
+    })
+}
+
+/// The command of our entry that is asked before a call.
+pub(super) fn command(held: &Snapshot, lists: &Lists) -> Result<Option<String>, InstallError> {
+    let first = lists.entries.first().map(|(event, _)| *event);
+    let ours = Document::read(held)?.ours(lists)?;
+    Ok(ours
+        .iter()
+        .filter(|(event, _)| Some(event.as_str()) == first)
+        .find_map(|(_, value)| text_of_ours(value)))
+}
+
+fn text_of_ours(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => command::is_ours(text).then(|| text.clone()),
+        Value::Array(items) => items.iter().find_map(text_of_ours),
+        Value::Object(members) => members.values().find_map(text_of_ours),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+struct Document<'h> {
+    held: &'h Snapshot,
+    root: CstRootNode,
+}
+
+impl<'h> Document<'h> {
+    /// Comments and commas at the end are left alone: agents that allow them are
+    /// many, and the others say so themselves.
+    fn read(held: &'h Snapshot) -> Result<Self, InstallError> {
+        let options = ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        let text = held.text().unwrap_or_default();
+        let root = CstRootNode::parse(text, &options).map_err(|error| InstallError::NotJson {
+            path: held.path().to_owned(),
+            reason: error.to_string(),
+        })?;
+        let document = Self { held, root };
+        match document.root.value() {
+            None => {}
+            Some(value) if value.as_object().is_some() => document.no_key_twice(&value)?,
+            Some(_) => return Err(document.shape("the document", "an object")),
+        }
+        Ok(document)
+    }
+
+    /// Which of two equal keys an agent believes is anybody's guess.
+    fn no_key_twice(&self, node: &CstNode) -> Result<(), InstallError> {
+        let mut seen = std::collections::BTreeSet::new();
+        for property in node.as_object().map(|object| object.properties()).unwrap_or_default() {
+            let name = property.decoded_name().unwrap_or_default();
+            if let Some(value) = property.value() {
+                self.no_key_twice(&value)?;
+            }
+            if !seen.insert(name.clone()) {
+                let reason = format!("the key `{name}` occurs twice");
+                return Err(InstallError::NotJson { path: self.held.path().to_owned(), reason });
+            }
+        }
+        for element in node.as_array().map(|array| array.elements()).unwrap_or_default() {
+            self.no_key_twice(&element)?;
+        }
+        Ok(())
+    }
+
+    fn shape(&self, key: &str, expected: &'static str) -> InstallError {
+        InstallError::Shape { path: self.held.path().to_owned(), key: key.to_owned(), expected }
+    }
+
+    /// The object that the events lie in, if it is there.
+    fn events(&self, lists: &Lists) -> Result<Option<CstObject>, InstallError> {
+        let Some(root) = self.root.object_value() else { return Ok(None) };
+        let Some(property) = root.get(lists.below) else { return Ok(None) };
+        property.object_value().map(Some).ok_or_else(|| self.shape(lists.below, "an object"))
+    }
+
+    /// Every event's list.
+    fn lists(&self, lists: &Lists) -> Result<Vec<(String, CstArray)>, InstallError> {
+        let Some(events) = self.events(lists)? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for property in events.properties() {
+            let name = property.decoded_name().unwrap_or_default();
+            match property.array_value() {
+                Some(array) => found.push((name, array)),
+                // Switches such as `enabled` and `disabled` lie there as well.
+                None if !lists.entries.iter().any(|(event, _)| *event == name) => {}
+                None => return Err(self.shape(&format!("{}.{name}", lists.below), "a list")),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Our elements, in order, with the event that each belongs to.
+    fn ours(&self, lists: &Lists) -> Result<Vec<(String, Value)>, InstallError> {
+        let mut ours = Vec::new();
+        for (event, array) in self.lists(lists)? {
+            let values = array.elements().into_iter().filter_map(|element| element.to_serde_value());
+            ours.extend(
+                values.filter(|value| text_of_ours(value).is_some()).map(|value| (event.clone(), value)),
+            );
+        }
+        let place = |event: &str| lists.entries.iter().position(|(name, _)| *name == event);
+        ours.sort_by_key(|(event, _)| place(event));
+        Ok(ours)
+    }
+
+    /// Takes our elements out, and what they leave empty.
+    fn strip(&self, lists: &Lists) -> Result<(), InstallError> {
+        for (event, array) in self.lists(lists)? {
+            let before = array.elements().len();
+            for element in array.elements() {
+                strip_element(element);
+            }
+            if before > 0
+                && array.elements().is_empty()
+                && let Some(property) = self.events(lists)?.and_then(|events| events.get(&event))
+            {
+                property.remove();
+            }
+        }
+        if let Some(events) = self.events(lists)?
+            && events.properties().is_empty()
+            && let Some(property) = self.root.object_value().and_then(|root| root.get(lists.below))
+        {
+            property.remove();
+        }
+        Ok(())
+    }
+
+    fn add(&self, lists: &Lists) -> Result<(), InstallError> {
+        if lists.entries.is_empty() {
+            return Ok(());
+        }
+        let below = self.root.object_value_or_set().object_value_or_set(lists.below);
+        for (event, value) in &lists.entries {
+            let list = below.array_value_or_set(event);
+            list.ensure_multiline();
+            list.append(input(value));
+        }
+        Ok(())
+    }
+}
+
+/// Takes one handler out of a group that has others, or the group with it.
+fn strip_element(element: CstNode) {
+    let ours = |node: &CstNode| node.to_serde_value().as_ref().and_then(text_of_ours).is_some();
+    if !ours(&element) {
+        return;
+    }
+    if let Some(hooks) = element.as_object().and_then(|group| group.array_value("hooks")) {
+        for hook in hooks.elements().into_iter().filter(ours) {
+            hook.remove();
+        }
+        if !hooks.elements().is_empty() {
+            return;
+        }
+    }
+    element.remove();
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(flag) => CstInputValue::Bool(*flag),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(members) => {
+            CstInputValue::Object(members.iter().map(|(key, value)| (key.clone(), input(value))).collect())
+        }
+    }
+}

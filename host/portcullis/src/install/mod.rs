@@ -1,0 +1,214 @@
+//! An agent's hook entry: written, found, removed and tried out.
+//!
+//! Files that the agent and its user write to as well are changed as little as can
+//! be: comments, order and the entries of others stay. A file that cannot be
+//! understood is left alone.
+
+mod command;
+mod document;
+mod error;
+mod file;
+mod site;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+pub use error::InstallError;
+
+use crate::agent::Agent;
+use file::Snapshot;
+use site::{Lists, Site};
+
+/// Whose sessions the entry is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Every session of the user.
+    User,
+    /// The sessions in one project.
+    Project,
+}
+
+/// An entry to write, find or remove.
+#[derive(Debug, Clone)]
+pub struct Installation {
+    /// The agent.
+    pub agent: Agent,
+    /// Whose sessions.
+    pub scope: Scope,
+    /// The absolute path of `portcullis`, as the entry will name it.
+    pub program: PathBuf,
+    /// The user's home directory.
+    pub home: PathBuf,
+    /// The project's root.
+    pub project: PathBuf,
+    /// The environment: `CLAUDE_CONFIG_DIR`, `CODEX_HOME` and `XDG_CONFIG_HOME`
+    /// put files elsewhere.
+    pub variables: BTreeMap<String, String>,
+}
+
+/// How things stand with one file of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// The file.
+    pub path: PathBuf,
+    /// What is in it.
+    pub state: State,
+}
+
+/// What a file holds of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Nothing, or the file is not there.
+    Absent,
+    /// An entry of ours that is not the one which would be written now: of another
+    /// version, or of a program in another place.
+    Outdated,
+    /// The entry that would be written now.
+    Current,
+}
+
+/// What would change. Nothing has been written yet.
+#[derive(Debug)]
+pub struct Plan {
+    changes: Vec<Change>,
+}
+
+/// The change of one file.
+#[derive(Debug)]
+pub struct Change {
+    before: Snapshot,
+    after: Option<String>,
+    executable: bool,
+}
+
+impl Change {
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.before.path()
+    }
+
+    /// What it holds now; nothing when it is not there.
+    #[must_use]
+    pub fn before(&self) -> Option<&str> {
+        self.before.text()
+    }
+
+    /// What it is to hold; nothing when it is to go.
+    #[must_use]
+    pub fn after(&self) -> Option<&str> {
+        self.after.as_deref()
+    }
+}
+
+impl Plan {
+    /// The files that would change; none when all is as it should be.
+    #[must_use]
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Writes the changes, each file whole or not at all.
+    ///
+    /// # Errors
+    /// When a file cannot be written, or has changed since it was read: that is
+    /// [`InstallError::Changed`], and the plan has to be made again.
+    pub fn apply(self) -> Result<(), InstallError> {
+        for change in self.changes {
+            change.before.replace(change.after.as_deref(), change.executable)?;
+        }
+        Ok(())
+    }
+}
+
+impl Installation {
+    /// What has to change so that the entry is there.
+    ///
+    /// # Errors
+    /// When the program's path cannot stand in a command, or a file cannot be read
+    /// or understood, or is somebody else's.
+    pub fn plan(&self) -> Result<Plan, InstallError> {
+        let mut changes = Vec::new();
+        for site in site::of(self)? {
+            let before = Snapshot::read(site.path())?;
+            let (after, executable) = match site {
+                Site::Shared { lists, .. } => (document::with(&before, &lists)?, false),
+                Site::Own { text, executable, .. } => {
+                    if before.text().is_some_and(|held| !command::is_ours(held)) {
+                        return Err(InstallError::Foreign { path: before.path().to_owned() });
+                    }
+                    ((before.text() != Some(&text)).then_some(text), executable)
+                }
+            };
+            if let Some(after) = after {
+                changes.push(Change { before, after: Some(after), executable });
+            }
+        }
+        Ok(Plan { changes })
+    }
+
+    /// What has to change so that no entry of ours is left.
+    ///
+    /// # Errors
+    /// When a file cannot be read or understood.
+    pub fn plan_removal(&self) -> Result<Plan, InstallError> {
+        let mut changes = Vec::new();
+        for site in site::of(self)? {
+            let before = Snapshot::read(site.path())?;
+            match site {
+                Site::Shared { lists, .. } => {
+                    let none = Lists { entries: Vec::new(), ..lists };
+                    if let Some(after) = document::with(&before, &none)? {
+                        changes.push(Change { before, after: Some(after), executable: false });
+                    }
+                }
+                Site::Own { .. } => {
+                    if before.text().is_some_and(command::is_ours) {
+                        changes.push(Change { before, after: None, executable: false });
+                    }
+                }
+            }
+        }
+        Ok(Plan { changes })
+    }
+
+    /// How things stand, file by file.
+    ///
+    /// # Errors
+    /// When a file cannot be read or understood.
+    pub fn standing(&self) -> Result<Vec<Standing>, InstallError> {
+        let mut standings = Vec::new();
+        for site in site::of(self)? {
+            let held = Snapshot::read(site.path())?;
+            let state = match &site {
+                Site::Shared { lists, .. } => document::state(&held, lists)?,
+                Site::Own { text, .. } => match held.text() {
+                    Some(there) if there == text => State::Current,
+                    Some(there) if command::is_ours(there) => State::Outdated,
+                    Some(_) | None => State::Absent,
+                },
+            };
+            standings.push(Standing { path: held.path().to_owned(), state });
+        }
+        Ok(standings)
+    }
+
+    /// The shell command of the entry that is there now, by which the agent asks
+    /// before a call; none when there is none, or when the agent starts no command.
+    ///
+    /// # Errors
+    /// When a file cannot be read or understood.
+    pub fn installed_command(&self) -> Result<Option<String>, InstallError> {
+        for site in site::of(self)? {
+            if let Site::Shared { lists, .. } = &site
+                && let Some(command) = document::command(&Snapshot::read(site.path())?, lists)?
+            {
+                return Ok(Some(command));
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests;
