@@ -61,6 +61,12 @@ pub(crate) enum Verb {
     Check(CheckArguments),
     /// Answer an agent's hook in the agent's own dialect.
     Hook(HookArguments),
+    /// Put Portcullis in front of an agent's tools.
+    Install(InstallArguments),
+    /// Take Portcullis away from an agent.
+    Uninstall(UninstallArguments),
+    /// Look whether everything is as it was set up, and say how to mend it.
+    Doctor(DoctorArguments),
     /// Look at plugins, and try them out.
     #[command(subcommand)]
     Plugin(PluginVerb),
@@ -93,10 +99,67 @@ pub(crate) struct HookArguments {
     /// Whose hook it is: claude, codex, gemini or opencode.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: String,
+    /// End standard output with the line `portcullis:answered`, which the installed
+    /// entry takes off again: without it nobody has answered, and it blocks.
+    #[arg(long)]
+    pub(crate) seal: bool,
     /// Refuse after this many seconds. Keep it below the agent's own timeout,
     /// because most agents run the tool when their hook is late.
     #[arg(long, value_name = "SECONDS", default_value_t = 58, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub(crate) timeout: u64,
+}
+
+/// Writes the agent's hook entry, so that every tool call is judged before it
+/// runs, and sends a canary through it: a dangerous call that has to be stopped and a
+/// harmless one that has to pass. Installing twice changes nothing; entries of
+/// others, comments and order stay. A file that cannot be understood is left alone.
+///
+/// Agents: claude, codex, gemini, opencode.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct InstallArguments {
+    /// The agents.
+    #[arg(value_name = "AGENT", required = true)]
+    pub(crate) agents: Vec<String>,
+    /// Write the project's file instead of the user's.
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Show what would change, and write nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Removes every hook entry of Portcullis from the agent's file, whatever version
+/// wrote it. Nothing else changes.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct UninstallArguments {
+    /// The agents.
+    #[arg(value_name = "AGENT", required = true)]
+    pub(crate) agents: Vec<String>,
+    /// Look at the project's file instead of the user's.
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Show what would change, and write nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Looks at the configuration, the plugins and the entry of every agent, sends a
+/// canary through each entry, and prints a line for each: `ok`, `warn` or `FAIL`
+/// with the way to mend it. The exit code is 1 when anything is not as it was set up.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct DoctorArguments {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::time::Duration;
 
 use portcullis::agent::{Agent, HookAnswer, HookEvent};
+use portcullis::install::SEAL;
 
 use crate::args::{Common, HookArguments};
 use crate::environment::Environment;
@@ -44,7 +45,12 @@ pub(crate) fn run(
         Ended::Late => failed("it took too long"),
         Ended::NotStarted(error) => failed(&format!("no thread could be started ({error})")),
     };
-    Ok(give(&answer, printer))
+    let exit = give(&answer, printer);
+    // An answer that did not get out is none.
+    if verb.seal && exit != Exit::Refused && printer.line(SEAL).is_err() {
+        return Ok(Exit::Refused);
+    }
+    Ok(exit)
 }
 
 fn failure(agent: Agent, what: &str) -> HookAnswer {

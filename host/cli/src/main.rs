@@ -2,9 +2,11 @@
 
 mod args;
 mod check;
+mod doctor;
 mod environment;
 mod exit;
 mod hook;
+mod install;
 mod open;
 mod plugin;
 mod printer;
@@ -60,6 +62,9 @@ fn main() -> ExitCode {
             catch_unwind(AssertUnwindSafe(run))
                 .unwrap_or_else(|_| Ok(hook::fail(verb.agent.parse().ok(), "it failed inside", &printer)))
         }
+        Verb::Install(verb) => install::install(&arguments.common, &verb, &environment, &printer),
+        Verb::Uninstall(verb) => install::uninstall(&arguments.common, &verb, &environment, &printer),
+        Verb::Doctor(verb) => doctor::run(&arguments.common, &verb, &environment, &printer),
         Verb::Plugin(verb) => plugin::run(&arguments.common, &verb, &environment, &printer),
     };
     exit.unwrap_or_else(|error| {

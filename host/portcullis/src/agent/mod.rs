@@ -4,6 +4,7 @@
 //! reads a file.
 
 mod answer;
+mod canary;
 mod claude;
 mod codex;
 mod fields;

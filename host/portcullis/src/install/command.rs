@@ -13,7 +13,7 @@ use portcullis_model::product;
 use super::InstallError;
 
 /// What `hook --seal` writes behind its answer.
-pub(crate) const SEAL: &str = "portcullis:answered";
+pub const SEAL: &str = "portcullis:answered";
 
 /// When a program that does not answer is ended, in seconds: between its own
 /// deadline and the agent's.
@@ -42,7 +42,7 @@ fn script(refusal: Refusal) -> String {
     let refuse = match refusal {
         Refusal::Exit2 => format!(
             "echo \"Blocked: {} did not answer (its program ended with $r). This is a fault and not a decision. \
-             Ask the user to run: portcullis install --check\" >&2; exit 2",
+             Ask the user to run: portcullis doctor\" >&2; exit 2",
             product::TITLE
         ),
     };

@@ -49,6 +49,12 @@ pub(super) fn command(held: &Snapshot, lists: &Lists) -> Result<Option<String>, 
         .find_map(|(_, value)| text_of_ours(value)))
 }
 
+/// Whether a switch at the root is on.
+pub(super) fn is_on(held: &Snapshot, key: &str) -> Result<bool, InstallError> {
+    let root = Document::read(held)?.root.to_serde_value();
+    Ok(root.as_ref().and_then(|root| root.get(key)) == Some(&Value::Bool(true)))
+}
+
 fn text_of_ours(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => command::is_ours(text).then(|| text.clone()),

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::agent::Agent;
+
 /// Why an agent's hook entry cannot be written, found or removed. Nothing has been
 /// changed then, but for the files before this one.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +63,14 @@ pub enum InstallError {
     Changed {
         /// The file.
         path: PathBuf,
+    },
+    /// The installed entry cannot be tried out.
+    #[error("the hook of {agent} cannot be started to try it out: {source}")]
+    Start {
+        /// The agent.
+        agent: Agent,
+        /// Why.
+        source: std::io::Error,
     },
     /// The file cannot be written.
     #[error("`{}` cannot be written: {source}; it is as it was", path.display())]

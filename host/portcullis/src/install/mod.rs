@@ -4,6 +4,7 @@
 //! be: comments, order and the entries of others stay. A file that cannot be
 //! understood is left alone.
 
+mod canary;
 mod command;
 mod document;
 mod error;
@@ -13,6 +14,8 @@ mod site;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+pub use canary::Trial;
+pub use command::SEAL;
 pub use error::InstallError;
 
 use crate::agent::Agent;
@@ -191,6 +194,14 @@ impl Installation {
             standings.push(Standing { path: held.path().to_owned(), state });
         }
         Ok(standings)
+    }
+
+    /// What keeps the agent from running any hook, if something in its own files does.
+    ///
+    /// # Errors
+    /// When a file cannot be read or understood.
+    pub fn switched_off(&self) -> Result<Option<String>, InstallError> {
+        site::switched_off(self)
     }
 
     /// The shell command of the entry that is there now, by which the agent asks

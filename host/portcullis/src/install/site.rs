@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::command::{self, Refusal, TIMEOUT};
-use super::{InstallError, Installation, Scope};
+use super::file::Snapshot;
+use super::{InstallError, Installation, Scope, document};
 use crate::agent::{self, Agent};
 
 /// One file of an agent's entry.
@@ -74,6 +75,27 @@ pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
             vec![Site::Own { path: dir.join("plugins").join("portcullis.js"), text, executable: false }]
         }
     })
+}
+
+/// What in the agent's own files keeps it from running hooks.
+pub(super) fn switched_off(wanted: &Installation) -> Result<Option<String>, InstallError> {
+    let (path, key) = match wanted.agent {
+        Agent::Claude => {
+            (wanted.place("CLAUDE_CONFIG_DIR", ".claude").join("settings.json"), "disableAllHooks")
+        }
+        Agent::Codex => (wanted.place("CODEX_HOME", ".codex").join("config.toml"), "hooks = false"),
+        Agent::Gemini | Agent::OpenCode => return Ok(None),
+    };
+    let held = Snapshot::read(&path)?;
+    let off = match wanted.agent {
+        Agent::Claude => document::is_on(&held, key)?,
+        // A file that is no TOML is Codex's to complain about.
+        _ => held.text().and_then(|text| text.parse::<toml::Table>().ok()).is_some_and(|config| {
+            config.get("features").and_then(|features| features.get("hooks"))
+                == Some(&toml::Value::Boolean(false))
+        }),
+    };
+    Ok(off.then(|| format!("`{key}` in `{}`", path.display())))
 }
 
 fn shared(path: PathBuf, entries: Vec<(&'static str, Value)>) -> Site {

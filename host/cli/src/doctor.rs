@@ -1,0 +1,240 @@
+//! `portcullis doctor`: is everything as it was set up?
+
+use portcullis::agent::Agent;
+use portcullis::install::{Scope, State};
+use portcullis::{PluginState, Report};
+use serde_json::json;
+
+use crate::args::{Common, DoctorArguments};
+use crate::environment::Environment;
+use crate::exit::Exit;
+use crate::install;
+use crate::open;
+use crate::printer::{self, Printer};
+
+/// How one thing stands.
+struct Finding {
+    level: Level,
+    subject: String,
+    text: String,
+    remedy: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Ok,
+    Warn,
+    Fail,
+}
+
+impl Level {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warn => "warn",
+            Self::Fail => "FAIL",
+        }
+    }
+}
+
+impl Finding {
+    fn ok(subject: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { level: Level::Ok, subject: subject.into(), text: text.into(), remedy: None }
+    }
+
+    fn warn(subject: impl Into<String>, text: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { level: Level::Warn, subject: subject.into(), text: text.into(), remedy: Some(remedy.into()) }
+    }
+
+    fn fail(subject: impl Into<String>, text: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { level: Level::Fail, subject: subject.into(), text: text.into(), remedy: Some(remedy.into()) }
+    }
+}
+
+pub(crate) fn run(
+    common: &Common,
+    verb: &DoctorArguments,
+    environment: &Environment,
+    printer: &Printer,
+) -> anyhow::Result<Exit> {
+    let mut findings = host(common, environment);
+    findings.extend(places(environment));
+    findings.extend(agents(common, environment)?);
+    if verb.json {
+        let findings: Vec<_> = findings
+            .iter()
+            .map(|finding| {
+                json!({
+                    "level": finding.level.as_str().to_lowercase(),
+                    "subject": finding.subject,
+                    "text": finding.text,
+                    "remedy": finding.remedy,
+                })
+            })
+            .collect();
+        printer.line(&serde_json::to_string(&json!({ "findings": findings }))?)?;
+    } else {
+        let rows: Vec<_> = findings
+            .iter()
+            .map(|finding| {
+                let remedy = finding.remedy.as_ref().map(|remedy| format!("; {remedy}")).unwrap_or_default();
+                vec![
+                    finding.level.as_str().to_owned(),
+                    finding.subject.clone(),
+                    format!("{}{remedy}", finding.text),
+                ]
+            })
+            .collect();
+        printer.line(&printer::table(&["", "WHAT", "HOW IT STANDS"], &rows))?;
+    }
+    let failed = findings.iter().any(|finding| finding.level == Level::Fail);
+    Ok(if failed { Exit::No } else { Exit::Done })
+}
+
+/// The configuration and the plugins, as a call would find them.
+fn host(common: &Common, environment: &Environment) -> Vec<Finding> {
+    let options = match open::options(common, environment, None) {
+        Ok(options) => options,
+        Err(error) => {
+            return vec![Finding::fail(
+                "configuration",
+                format!("every call is refused: {error:#}"),
+                "mend the file, then look again",
+            )];
+        }
+    };
+    let mut findings = vec![Finding::ok("configuration", "read whole")];
+    if !options.config.protect.own_files {
+        findings.push(Finding::warn(
+            "self-protection",
+            "an agent may change the files of Portcullis and its own hooks",
+            "take `own_files = false` out of `[protect]`",
+        ));
+    }
+    match open::open(options) {
+        Ok(host) => findings.extend(plugins(common, &host.report())),
+        Err(error) => findings.push(Finding::fail(
+            "plugins",
+            format!("every call is refused: {error:#}"),
+            "mend that, then look again",
+        )),
+    }
+    findings
+}
+
+fn plugins(common: &Common, report: &Report) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for row in &report.rows {
+        let subject = format!("plugin {}", row.name);
+        let reason = row.state.reason().unwrap_or_default();
+        match &row.state {
+            PluginState::Broken { .. } | PluginState::Unresolved => findings.push(Finding::fail(
+                subject,
+                format!("{}: {reason}", row.state.as_str()),
+                "replace the file, or leave the plugin out of `[plugins] enabled`",
+            )),
+            PluginState::Active => findings.push(Finding::ok(subject, "active")),
+            _ => {}
+        }
+    }
+    findings.extend(report.standing.iter().map(|standing| {
+        Finding::fail("plugins", format!("every call is refused, because {standing}"), "mend that")
+    }));
+    let guards = report.rows.iter().filter(|row| {
+        matches!(row.state, PluginState::Active) && row.kinds.iter().any(|kind| kind.as_str() == "guard")
+    });
+    if guards.count() == 0 {
+        let remedy =
+            if common.no_plugins { "leave `--no-plugins` out" } else { "name one in `[plugins] enabled`" };
+        findings.push(Finding::fail("guards", "no guard is active, so nothing is judged", remedy));
+    }
+    findings
+}
+
+/// The directories that have to be written to.
+fn places(environment: &Environment) -> Vec<Finding> {
+    let places = [
+        ("state", environment.state.as_ref(), "plugins keep nothing from one call to the next"),
+        ("cache", environment.cache.as_ref(), "every call compiles its plugins anew, which takes far longer"),
+    ];
+    let mut findings = Vec::new();
+    for (what, place, otherwise) in places {
+        let Some(place) = place else {
+            findings.push(Finding::warn(
+                what,
+                format!("there is no place for it: {otherwise}"),
+                "set HOME to an absolute path",
+            ));
+            continue;
+        };
+        let tried = std::fs::create_dir_all(place).and_then(|()| {
+            let probe = place.join(format!(".doctor-{}", std::process::id()));
+            std::fs::write(&probe, b"")?;
+            std::fs::remove_file(probe)
+        });
+        findings.push(match tried {
+            Ok(()) => Finding::ok(what, format!("`{}` can be written", place.display())),
+            Err(error) => Finding::warn(
+                what,
+                format!("`{}` cannot be written ({error}): {otherwise}", place.display()),
+                "mend its permissions",
+            ),
+        });
+    }
+    findings
+}
+
+/// Every agent's entry, tried out where there is one.
+fn agents(common: &Common, environment: &Environment) -> anyhow::Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    let mut installed = false;
+    for agent in Agent::ALL {
+        for scope in [Scope::User, Scope::Project] {
+            let wanted = install::installation(agent, scope, common, environment)?;
+            let (subject, again) = match scope {
+                Scope::User => (agent.to_string(), format!("run `portcullis install {agent}`")),
+                Scope::Project => {
+                    (format!("{agent} (project)"), format!("run `portcullis install {agent} --project`"))
+                }
+            };
+            let standings = match wanted.standing() {
+                Ok(standings) => standings,
+                Err(error) => {
+                    findings.push(Finding::fail(subject, error.to_string(), again));
+                    continue;
+                }
+            };
+            if standings.iter().all(|standing| standing.state == State::Absent) {
+                continue;
+            }
+            installed = true;
+            if let Some(reason) = wanted.switched_off()? {
+                findings.push(Finding::fail(
+                    &subject,
+                    format!("its hooks are switched off: {reason}"),
+                    "take that out",
+                ));
+            }
+            if let Some(standing) = standings.iter().find(|standing| standing.state != State::Current) {
+                let text =
+                    format!("`{}` holds another entry than this program writes", standing.path.display());
+                findings.push(Finding::fail(&subject, text, &again));
+                continue;
+            }
+            findings.push(match wanted.try_out() {
+                Ok(trial) if trial.holds() => Finding::ok(&subject, install::verdict(&trial)),
+                Ok(trial) => Finding::fail(&subject, install::verdict(&trial), again),
+                Err(error) => Finding::fail(&subject, error.to_string(), again),
+            });
+        }
+    }
+    if !installed {
+        let names = Agent::ALL.map(Agent::as_str).join(", ");
+        findings.push(Finding::warn(
+            "agents",
+            "no agent has an entry, so no call is judged",
+            format!("run `portcullis install AGENT` ({names})"),
+        ));
+    }
+    Ok(findings)
+}

@@ -1,0 +1,227 @@
+//! `portcullis install`, `uninstall` and `doctor`, and what the installed entry
+//! does when the program in it is not what it was.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test ends when anything is wrong"
+)]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{BINARY, Seen, User, fixture};
+
+/// An agent with a hook command, its file, the pointer to the command, a payload.
+const AGENTS: [(&str, &str, &str, &str); 3] = [
+    ("claude", "home/.claude/settings.json", "/hooks/PreToolUse/0/hooks/0/command", "claude/pre-bash.json"),
+    ("codex", "home/.codex/hooks.json", "/hooks/PreToolUse/0/hooks/0/command", "codex/pre-bash.json"),
+    (
+        "gemini",
+        "home/.gemini/settings.json",
+        "/hooks/BeforeTool/0/hooks/0/command",
+        "gemini/pre-run-shell-command.json",
+    ),
+];
+
+fn installed(user: &User, agent: &str, file: &str, pointer: &str) -> String {
+    let seen = user.run(&["install", agent], "");
+    assert_eq!(seen.code, Some(0), "{seen}");
+    let settings: Value = serde_json::from_str(&fs::read_to_string(user.path(file)).unwrap()).unwrap();
+    settings.pointer(pointer).unwrap().as_str().unwrap().to_owned()
+}
+
+/// Starts the entry as an agent does.
+fn ask(user: &User, shell: &[&str], entry: &str, payload: &str) -> Seen {
+    let mut command = user.command(shell[0]);
+    command.args(&shell[1..]).arg(entry).env("PATH", "/usr/bin:/bin");
+    user.finish(&mut command, payload.as_bytes())
+}
+
+/// The two ways in which each of these agents is kept from running the call.
+fn is_blocked(seen: &Seen) -> bool {
+    let denied = || serde_json::from_str::<Value>(&seen.stdout).is_ok_and(|said| said["decision"] == "deny");
+    (seen.code == Some(2) && !seen.stderr.trim().is_empty()) || (seen.code == Some(0) && denied())
+}
+
+fn is_passed(seen: &Seen) -> bool {
+    seen.code == Some(0) && seen.stdout.is_empty() && seen.stderr.is_empty()
+}
+
+fn harmless(payload: &str) -> String {
+    payload.replace("rm -rf build", "npm test").replace("git clean -fdx", "npm test")
+}
+
+#[test]
+fn an_entry_blocks_and_passes_in_every_shell_that_starts_it() {
+    let shells: [&[&str]; 6] = [
+        &["/bin/sh", "-c"],
+        &["/bin/bash", "-c"],
+        &["/bin/bash", "-lc"],
+        &["/usr/bin/fish", "-c"],
+        &["/bin/zsh", "-c"],
+        &["/bin/ksh", "-c"],
+    ];
+    for (agent, file, pointer, payload) in AGENTS {
+        let user = User::new();
+        let entry = installed(&user, agent, file, pointer);
+        let payload = fixture(payload);
+        for shell in shells.into_iter().filter(|shell| Path::new(shell[0]).exists()) {
+            let blocked = ask(&user, shell, &entry, &payload);
+            assert!(
+                is_blocked(&blocked) && blocked.to_string().contains("guard"),
+                "{agent} {shell:?}: {blocked}"
+            );
+            let passed = ask(&user, shell, &entry, &harmless(&payload));
+            assert!(is_passed(&passed), "{agent} {shell:?}: {passed}");
+        }
+    }
+}
+
+#[test]
+fn an_entry_blocks_whatever_has_become_of_the_program() {
+    let seal = "portcullis:answered";
+    // What is in the program's place, and its permissions.
+    let programs: [(&str, Option<String>, u32); 13] = [
+        ("missing", None, 0),
+        ("empty", Some(String::new()), 0o755),
+        ("not executable", Some("#!/bin/sh\nexit 0\n".to_owned()), 0o644),
+        ("no program", Some("\u{7f}ELF garbage".to_owned()), 0o755),
+        ("a missing interpreter", Some("#!/no/such/interpreter\n".to_owned()), 0o755),
+        ("ends with 0", Some("#!/bin/sh\ncat >/dev/null; exit 0\n".to_owned()), 0o755),
+        ("ends with 1", Some("#!/bin/sh\ncat >/dev/null; exit 1\n".to_owned()), 0o755),
+        ("ends with 2 and says nothing", Some("#!/bin/sh\nexit 2\n".to_owned()), 0o755),
+        ("is killed", Some("#!/bin/sh\nkill -9 $$\n".to_owned()), 0o755),
+        ("aborts", Some("#!/bin/sh\nkill -ABRT $$\n".to_owned()), 0o755),
+        ("says garbage", Some("#!/bin/sh\necho garbage\n".to_owned()), 0o755),
+        ("says an allow", Some("#!/bin/sh\necho '{\"decision\":\"allow\"}'\n".to_owned()), 0o755),
+        ("says more behind the seal", Some(format!("#!/bin/sh\nprintf '{seal}\\nmore\\n'\n")), 0o755),
+    ];
+    for (agent, file, pointer, payload) in AGENTS {
+        let user = User::new();
+        let entry = installed(&user, agent, file, pointer);
+        for (what, text, mode) in &programs {
+            let fake = user.path("fake");
+            drop(fs::remove_file(&fake));
+            if let Some(text) = text {
+                fs::write(&fake, text).unwrap();
+                fs::set_permissions(&fake, fs::Permissions::from_mode(*mode)).unwrap();
+            }
+            let entry = entry.replace(BINARY, fake.to_str().unwrap());
+            for payload in [fixture(payload), harmless(&fixture(payload))] {
+                let seen = ask(&user, &["/bin/sh", "-c"], &entry, &payload);
+                assert!(is_blocked(&seen), "{agent}, {what}: {seen}");
+                assert!(
+                    seen.stderr.contains("fault and not a decision")
+                        && seen.stderr.contains("portcullis doctor")
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_entry_blocks_when_the_program_hangs_and_leaves_nothing_running() {
+    let user = User::new();
+    let (agent, file, pointer, payload) = AGENTS[0];
+    let entry = installed(&user, agent, file, pointer);
+    assert!(entry.contains("sleep 59 "), "the wait is between the program's 58 s and the agent's 60 s");
+    let fake = user.write("fake", "#!/bin/sh\necho $$ > pid; exec sleep 1000\n");
+    fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
+    let entry = entry.replace(BINARY, fake.to_str().unwrap()).replace("sleep 59 ", "sleep 0.3 ");
+    let seen = ask(&user, &["/bin/sh", "-c"], &entry, &fixture(payload));
+    assert!(is_blocked(&seen), "{seen}");
+    let pid = fs::read_to_string(user.path("work/pid")).unwrap();
+    assert!(!Path::new("/proc").join(pid.trim()).exists(), "the program still runs");
+}
+
+#[test]
+fn installing_twice_changes_nothing_and_uninstalling_leaves_what_was_there() {
+    let user = User::new();
+    let before = "{\n  \"model\": \"opus\"\n}\n";
+    let file = user.write("home/.claude/settings.json", before);
+    let dry = user.run(&["install", "claude", "--dry-run"], "");
+    assert!(dry.code == Some(0) && dry.stdout.contains("+  \"hooks\""), "{dry}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), before, "a dry run writes nothing");
+    let first = user.run(&["install", "claude"], "");
+    assert!(
+        first.stdout.contains("wrote") && first.stdout.contains("a dangerous call was stopped"),
+        "{first}"
+    );
+    let with = fs::read_to_string(&file).unwrap();
+    let second = user.run(&["install", "claude"], "");
+    assert!(second.code == Some(0) && second.stdout.contains("already has the entry"), "{second}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), with);
+    let gone = user.run(&["uninstall", "claude"], "");
+    assert!(gone.code == Some(0) && gone.stdout.contains("wrote"), "{gone}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    let again = user.run(&["uninstall", "claude"], "");
+    assert!(again.stdout.contains("has no entry of Portcullis"), "{again}");
+}
+
+#[test]
+fn a_settings_file_that_cannot_be_parsed_is_left_alone() {
+    let user = User::new();
+    let file = user.write("home/.claude/settings.json", "{\"hooks\": ");
+    for verb in ["install", "uninstall"] {
+        let seen = user.run(&[verb, "claude"], "");
+        assert!(seen.code == Some(1) && seen.stderr.contains("left as it is"), "{seen}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{\"hooks\": ");
+    }
+    let unknown = user.run(&["install", "claud"], "");
+    assert!(unknown.code == Some(1) && unknown.stderr.contains("hint: `claude`"), "{unknown}");
+}
+
+#[test]
+fn a_canary_that_is_not_stopped_is_told() {
+    let user = User::new();
+    user.config("[plugins]\nenabled = []\n[protect]\nown_files = false\n");
+    let seen = user.run(&["install", "claude"], "");
+    assert!(seen.code == Some(1) && seen.stdout.contains("the dangerous call was not stopped"), "{seen}");
+    let doctor = user.run(&["doctor"], "");
+    assert_eq!(doctor.code, Some(1), "{doctor}");
+    for said in ["no guard is active", "canary FAILED", "own_files"] {
+        assert!(doctor.stdout.contains(said), "{said}: {doctor}");
+    }
+}
+
+#[test]
+fn doctor_is_content_with_what_was_installed_and_names_what_is_not_so() {
+    let user = User::new();
+    let none = user.run(&["doctor"], "");
+    assert!(none.code == Some(0) && none.stdout.contains("no agent has an entry"), "{none}");
+    user.run(&["install", "claude", "opencode"], "");
+    let well = user.run(&["doctor"], "");
+    assert!(well.code == Some(0) && !well.stdout.contains("FAIL"), "{well}");
+    assert_eq!(well.stdout.matches("a dangerous call was stopped").count(), 2, "{well}");
+
+    let settings = user.path("home/.claude/settings.json");
+    let good = fs::read_to_string(&settings).unwrap();
+    for (from, to, said) in [
+        (BINARY, "/somewhere/else/portcullis", "holds another entry"),
+        ("\"onFailure\"", "\"onfailure\"", "holds another entry"),
+        ("{\n  \"hooks\"", "{\n  \"disableAllHooks\": true,\n  \"hooks\"", "switched off"),
+        ("{\n", "{{\n", "not valid JSON"),
+    ] {
+        fs::write(&settings, good.replace(from, to)).unwrap();
+        let seen = user.run(&["doctor"], "");
+        assert!(seen.code == Some(1) && seen.stdout.contains(said), "{from}: {seen}");
+        assert!(seen.stdout.contains("FAIL  claude"), "{seen}");
+    }
+    fs::write(&settings, &good).unwrap();
+
+    user.plugin("broken.wasm", b"not a component");
+    let broken = user.run(&["doctor"], "");
+    assert!(broken.code == Some(1) && broken.stdout.contains("FAIL  plugin broken"), "{broken}");
+    user.config("[plugins]\nenabeld = []\n");
+    let config = user.run(&["doctor", "--json"], "");
+    let findings: Value = serde_json::from_str(&config.stdout).unwrap();
+    assert_eq!(findings["findings"][0]["level"], "fail", "{config}");
+    assert!(config.stdout.contains("enabeld"), "{config}");
+}
