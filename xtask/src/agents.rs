@@ -1,5 +1,5 @@
 //! Real agents, driven by a scripted model on the loopback through one tool call,
-//! with and without the hook.
+//! without a hook, with the installed one, and with a program that fails in its place.
 //!
 //! The oracle is the workspace itself: what the call would have removed or made.
 //! Nothing that an agent says about itself counts.
@@ -22,7 +22,9 @@ use install::Installed;
 const USAGE: &str = "usage: cargo xtask agents [--only CLIENT]... [--hook FILE] [--latest] [--keep]
 
 Runs Claude Code, Codex, Gemini CLI and opencode against a scripted model on the
-loopback, with and without the hook, and looks at the files.
+loopback: without a hook, after `portcullis install`, and with the installed program
+replaced by one that is missing, empty, crashes, says garbage or hangs. Looks at the
+files.
 
   --only CLIENT  one of claude, codex, codex-code-mode, gemini, opencode
   --hook FILE    a program to use instead of building portcullis
@@ -43,7 +45,43 @@ struct Arm {
 #[derive(Clone, Copy)]
 enum Hook {
     Absent,
+    /// By `portcullis install`.
     Portcullis,
+    /// The same, and then the program is replaced.
+    Replaced(Fault),
+}
+
+/// What has become of the installed program.
+#[derive(Clone, Copy)]
+enum Fault {
+    Missing,
+    Empty,
+    Crashes,
+    Garbage,
+    Hangs,
+}
+
+impl Fault {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Empty => "empty",
+            Self::Crashes => "crashes",
+            Self::Garbage => "garbage",
+            Self::Hangs => "hangs",
+        }
+    }
+
+    /// What lies in the program's place.
+    const fn program(self) -> Option<&'static str> {
+        match self {
+            Self::Missing => None,
+            Self::Empty => Some(""),
+            Self::Crashes => Some("#!/bin/sh\nkill -SEGV $$\n"),
+            Self::Garbage => Some("#!/bin/sh\ncat >/dev/null\necho garbage\n"),
+            Self::Hangs => Some("#!/bin/sh\nexec sleep 1000\n"),
+        }
+    }
 }
 
 /// What the model asks for.
@@ -58,10 +96,19 @@ enum Act {
 const MARKER: &str = "build/x";
 const MADE: &str = "made";
 
-const ARMS: [Arm; 3] = [
+const fn replaced(fault: Fault) -> Arm {
+    Arm { hook: Hook::Replaced(fault), act: Act::Destroy, there: true }
+}
+
+const ARMS: [Arm; 8] = [
     Arm { hook: Hook::Absent, act: Act::Destroy, there: false },
     Arm { hook: Hook::Portcullis, act: Act::Destroy, there: true },
     Arm { hook: Hook::Portcullis, act: Act::Create, there: true },
+    replaced(Fault::Missing),
+    replaced(Fault::Empty),
+    replaced(Fault::Crashes),
+    replaced(Fault::Garbage),
+    replaced(Fault::Hangs),
 ];
 
 impl Act {
@@ -128,11 +175,13 @@ fn arms(client: Client, root: &Path, installed: &Installed, hook: &Path, keep: b
     ARMS.iter()
         .map(|arm| {
             let start = Instant::now();
-            let (hook, hook_name) = match arm.hook {
-                Hook::Absent => (None, "none"),
-                Hook::Portcullis => (Some(hook), "portcullis"),
+            let (hook, fault, hook_name) = match arm.hook {
+                Hook::Absent => (None, None, "none"),
+                Hook::Portcullis => (Some(hook), None, "portcullis"),
+                Hook::Replaced(fault) => (Some(hook), Some(fault), fault.name()),
             };
-            let outcome = turn::run(client, root, installed, hook, arm.act, keep);
+            let hook = hook.map(|program| turn::Hook { program, fault });
+            let outcome = turn::run(client, root, installed, hook.as_ref(), arm.act, keep);
             let (seen, trouble) = match outcome {
                 Ok(outcome) => judge(arm, &outcome),
                 Err(error) => ("?", Some(format!("{error:#}"))),

@@ -1,4 +1,4 @@
-//! How each client is pointed at the model, started, and given its hook.
+//! How each client is pointed at the model, and started.
 
 use std::fmt;
 use std::fs;
@@ -11,9 +11,6 @@ use serde_json::{Value, json};
 use super::Act;
 
 const PROMPT: &str = "Go on.";
-
-/// The hook's own time, in seconds.
-const HOOK_LIMIT: u32 = 60;
 
 /// An agent, in one of its ways of calling tools.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,11 +25,9 @@ pub(crate) enum Client {
 
 /// Where a turn takes place.
 pub(crate) struct Scene<'a> {
-    pub(crate) root: &'a Path,
     pub(crate) home: &'a Path,
     pub(crate) workspace: &'a Path,
     pub(crate) port: u16,
-    pub(crate) hook: Option<&'a Path>,
 }
 
 impl Client {
@@ -72,8 +67,8 @@ impl Client {
         self.dialect()
     }
 
-    /// What `portcullis hook --agent` is told.
-    const fn dialect(self) -> &'static str {
+    /// What `portcullis install` is told.
+    pub(crate) const fn dialect(self) -> &'static str {
         match self {
             Self::Claude => "claude",
             Self::Codex | Self::CodexCodeMode => "codex",
@@ -130,16 +125,6 @@ impl Scene<'_> {
     fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
-
-    /// The hook as a shell command that turns a hook which ends in any way but
-    /// its own two into a block: agents take most of those for "go on".
-    fn hook(&self, dialect: &str) -> Option<String> {
-        let file = self.hook?.display().to_string().replace('\'', r"'\''");
-        Some(format!(
-            "'{file}' hook --agent {dialect}; r=$?; case $r in 0|2) exit $r;; esac; \
-             echo \"Blocked: portcullis ended with $r.\" >&2; exit 2"
-        ))
-    }
 }
 
 fn write(file: &Path, text: &str) -> Result<()> {
@@ -148,12 +133,6 @@ fn write(file: &Path, text: &str) -> Result<()> {
 }
 
 fn claude(scene: &Scene, agent: &mut Command) -> Result<()> {
-    if let Some(command) = scene.hook("claude") {
-        let handler =
-            json!({"type": "command", "command": command, "timeout": HOOK_LIMIT, "onFailure": "block"});
-        let hooks = json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [handler]}]}});
-        write(&scene.workspace.join(".claude/settings.json"), &hooks.to_string())?;
-    }
     agent.args(["-p", PROMPT, "--output-format", "json", "--permission-mode", "bypassPermissions"]);
     // Without `IS_SANDBOX`, root may not bypass permissions.
     agent.envs([("IS_SANDBOX", "1"), ("DISABLE_AUTOUPDATER", "1"), ("ANTHROPIC_API_KEY", "none")]);
@@ -171,27 +150,18 @@ fn codex(scene: &Scene, agent: &mut Command, model: &str) -> Result<()> {
         Value::from(scene.workspace.display().to_string()),
     );
     write(&scene.home.join(".codex/config.toml"), &config)?;
-    if let Some(command) = scene.hook("codex") {
-        let handler = json!({"type": "command", "command": command, "timeout": HOOK_LIMIT});
-        let hooks = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
-        write(&scene.home.join(".codex/hooks.json"), &hooks.to_string())?;
-    }
     agent.args(["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", PROMPT]);
     agent.env("MOCK_KEY", "none");
     Ok(())
 }
 
 fn gemini(scene: &Scene, agent: &mut Command) -> Result<()> {
-    let mut settings = json!({
+    let settings = json!({
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": false},
         "telemetry": {"enabled": false},
         "general": {"enableAutoUpdate": false, "disableAutoUpdate": true, "disableUpdateNag": true},
     });
-    if let (Some(command), Some(settings)) = (scene.hook("gemini"), settings.as_object_mut()) {
-        let handler = json!({"type": "command", "command": command, "timeout": HOOK_LIMIT * 1000});
-        settings.insert("hooks".into(), json!({"BeforeTool": [{"matcher": "*", "hooks": [handler]}]}));
-    }
     write(&scene.home.join(".gemini/settings.json"), &settings.to_string())?;
     agent.args(["--skip-trust", "--approval-mode", "yolo", "-m", "gemini-2.5-pro", "-p", PROMPT]);
     agent.env("GEMINI_API_KEY", "none").env("GOOGLE_GEMINI_BASE_URL", scene.url());
@@ -217,12 +187,6 @@ fn opencode(scene: &Scene, agent: &mut Command) -> Result<()> {
     write(&config.join("opencode.json"), &settings.to_string())?;
     // It installs a package for plugins in the background, and waits for that.
     write(&scene.home.join(".npmrc"), "offline=true\nfetch-retries=0\n")?;
-    if let Some(hook) = scene.hook {
-        let plugin = scene.root.join("host/portcullis/src/agent/opencode_plugin.js");
-        let source = fs::read_to_string(plugin)?;
-        let binary = Value::from(hook.display().to_string()).to_string();
-        write(&config.join("plugins/portcullis.js"), &source.replace("\"@PORTCULLIS@\"", &binary))?;
-    }
     agent.args(["run", PROMPT]);
     agent.envs([("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_MODELS_FETCH", "1")]);
     agent.env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1");

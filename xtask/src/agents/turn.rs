@@ -1,6 +1,7 @@
 //! One turn of one client, in an empty home and a fresh workspace.
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use super::client::{Client, Scene};
 use super::install::Installed;
-use super::{Act, MARKER};
+use super::{Act, Fault, MARKER};
 use crate::agents::process::{self, Group};
 
 const TURN_LIMIT: Duration = Duration::from_secs(180);
@@ -28,12 +29,36 @@ pub(crate) struct Outcome {
     pub(crate) kept: PathBuf,
 }
 
+/// The program that is installed as the hook, and what becomes of it then.
+pub(crate) struct Hook<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) fault: Option<Fault>,
+}
+
+impl Hook<'_> {
+    /// Installs it as a user does.
+    fn install(&self, client: Client, place: &Path, home: &Path, installed: &Installed) -> Result<()> {
+        let program = place.join("bin/portcullis");
+        fs::create_dir_all(place.join("bin"))?;
+        fs::copy(self.program, &program)?;
+        let mut install = command(&program, home, installed);
+        process::run(install.args(["install", client.dialect()]).current_dir(place), STEP_LIMIT)?;
+        let Some(fault) = self.fault else { return Ok(()) };
+        fs::remove_file(&program)?;
+        if let Some(text) = fault.program() {
+            fs::write(&program, text)?;
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
+        }
+        Ok(())
+    }
+}
+
 /// Runs one turn.
 pub(crate) fn run(
     client: Client,
     root: &Path,
     installed: &Installed,
-    hook: Option<&Path>,
+    hook: Option<&Hook>,
     act: Act,
     keep: bool,
 ) -> Result<Outcome> {
@@ -60,9 +85,12 @@ pub(crate) fn run(
     )?;
     let port: u16 = model.first_line(STEP_LIMIT)?.parse().context("the model names no port")?;
 
-    let scene = Scene { root, home: &home, workspace: &workspace, port, hook };
+    let scene = Scene { home: &home, workspace: &workspace, port };
     let mut agent = command(installed.program(client.program()), &home, installed);
     client.prepare(&scene, &mut agent)?;
+    if let Some(hook) = hook {
+        hook.install(client, &place, &home, installed)?;
+    }
     agent
         .current_dir(&workspace)
         .stdin(Stdio::null())
