@@ -1,7 +1,7 @@
 //! `portcullis doctor`: is everything as it was set up?
 
 use portcullis::agent::Agent;
-use portcullis::install::{Scope, State};
+use portcullis::install::{AGENTS, Scope, State};
 use portcullis::{PluginState, Report};
 use serde_json::json;
 
@@ -188,7 +188,7 @@ fn places(environment: &Environment) -> Vec<Finding> {
 fn agents(common: &Common, environment: &Environment) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let mut installed = false;
-    for agent in Agent::ALL {
+    for agent in AGENTS {
         for scope in [Scope::User, Scope::Project] {
             let wanted = install::installation(agent, scope, common, environment)?;
             let (subject, again) = match scope {
@@ -229,7 +229,7 @@ fn agents(common: &Common, environment: &Environment) -> anyhow::Result<Vec<Find
         }
     }
     if !installed {
-        let names = Agent::ALL.map(Agent::as_str).join(", ");
+        let names = AGENTS.map(Agent::as_str).join(", ");
         findings.push(Finding::warn(
             "agents",
             "no agent has an entry, so no call is judged",

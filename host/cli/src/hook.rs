@@ -1,9 +1,10 @@
 //! `portcullis hook`: an agent's hook payload in, the agent's dialect out.
 
 use std::io::Read as _;
+use std::path::Path;
 use std::time::Duration;
 
-use portcullis::agent::{Agent, HookAnswer, HookEvent};
+use portcullis::agent::{Agent, HookAnswer, HookEvent, HookRequest};
 use portcullis::install::SEAL;
 
 use crate::args::{Common, HookArguments};
@@ -93,33 +94,30 @@ fn answer(
 ) -> anyhow::Result<HookAnswer> {
     let mut payload = Vec::new();
     std::io::stdin().take(PAYLOAD_MAX + 1).read_to_end(&mut payload)?;
-    let request = agent.read(&payload)?;
-    if !matches!(request.event, HookEvent::PreToolUse(_)) {
+    let here = open::workspace(common, environment);
+    let request = agent.read_in(&payload, here.as_deref().and_then(Path::to_str))?;
+    let HookEvent::PreToolUse(call) = &request.event else {
         shield.lower();
-    }
-    let call = match request.event {
-        HookEvent::Other(_) => return Ok(agent.no_objection()),
-        HookEvent::TurnEnd => {
-            // The turn is over. A refusal here would only keep the agent from stopping.
-            if let Err(error) = end_turn(common, environment, &request.cwd, request.session_id) {
-                tracing::error!("the plugins were not told that the turn has ended: {error:#}");
-            }
-            return Ok(agent.no_objection());
+        // The turn is over. A refusal here would only keep the agent from stopping.
+        if matches!(request.event, HookEvent::Stop)
+            && let Err(error) = end_turn(common, environment, &request)
+        {
+            tracing::error!("the plugins were not told that the turn has ended: {error:#}");
         }
-        HookEvent::PreToolUse(call) => call,
+        return Ok(request.no_objection());
     };
     let options = open::options(common, environment, Some(&request.cwd))?;
     let judgement = open::block_on(async {
         let host = portcullis::Host::open(options).await?;
-        anyhow::Ok(host.session(request.session_id).turn().judge(*call).await)
+        anyhow::Ok(host.session(request.session_id.clone()).turn().judge((**call).clone()).await)
     })??;
-    Ok(agent.answer(&judgement.to_wire()))
+    Ok(request.answer(&judgement.to_wire()))
 }
 
-fn end_turn(common: &Common, environment: &Environment, cwd: &str, session: String) -> anyhow::Result<()> {
-    let options = open::options(common, environment, Some(cwd))?;
+fn end_turn(common: &Common, environment: &Environment, request: &HookRequest) -> anyhow::Result<()> {
+    let options = open::options(common, environment, Some(&request.cwd))?;
     open::block_on(async {
-        portcullis::Host::open(options).await?.session(session).turn().end().await;
+        portcullis::Host::open(options).await?.session(request.session_id.clone()).turn().end().await;
         Ok(())
     })?
 }

@@ -184,6 +184,19 @@ fn next(agent: Agent, scope: Scope) -> &'static str {
         (Agent::OpenCode, _) => {
             "next: start opencode anew; `opencode --pure` runs without plugins, this one too"
         }
+        (
+            Agent::Copilot
+            | Agent::Cursor
+            | Agent::Goose
+            | Agent::Crush
+            | Agent::Cline
+            | Agent::Windsurf
+            | Agent::Droid
+            | Agent::Kiro
+            | Agent::Antigravity
+            | Agent::Amp,
+            _,
+        ) => "next: start the agent anew",
     }
 }
 

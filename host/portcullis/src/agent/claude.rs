@@ -3,26 +3,16 @@
 use serde_json::json;
 
 use super::answer::{HookAnswer, presentable};
-use super::fields::Fields;
-use super::{HookInputError, HookRequest};
+use super::dialect::Dialect;
 
-pub(super) const BEFORE_TOOL: &str = "PreToolUse";
-const TURN_END: &str = "Stop";
-
-pub(super) fn read(fields: &mut Fields) -> Result<HookRequest, HookInputError> {
-    fields.request(BEFORE_TOOL, TURN_END)
-}
-
-pub(super) fn block(reason: &str) -> HookAnswer {
-    HookAnswer::exit_2(reason)
-}
+pub(super) static DIALECT: Dialect = Dialect { ask: Some(ask), ..Dialect::CLAUDE };
 
 /// Claude Code asks its user in every permission mode, and refuses the call when
 /// there is no user to ask.
-pub(super) fn ask(reason: &str) -> HookAnswer {
+fn ask(reason: &str) -> HookAnswer {
     HookAnswer::json(&json!({
         "hookSpecificOutput": {
-            "hookEventName": BEFORE_TOOL,
+            "hookEventName": "PreToolUse",
             "permissionDecision": "ask",
             "permissionDecisionReason": presentable(reason),
         }
@@ -73,10 +63,19 @@ mod tests {
     }
 
     #[test]
-    fn an_event_after_a_call_is_not_judged() {
-        for event in
-            ["PostToolUse", "PostToolUseFailure", "PermissionRequest", "SubagentStop", "SessionStart"]
-        {
+    fn an_event_after_a_call_has_the_call_and_is_not_judged() {
+        for (name, fails) in [("PostToolUse", false), ("PostToolUseFailure", true)] {
+            let payload = CALL.replace("PreToolUse", name);
+            let request = Agent::Claude.read(payload.as_bytes()).unwrap();
+            let HookEvent::PostToolUse { call, failed } = &request.event else { panic!("{name}") };
+            assert_eq!((call.input.text(), *failed), (r#"{"command":"ls"}"#, fails));
+            assert_eq!(request.no_objection().exit_code, 0);
+        }
+    }
+
+    #[test]
+    fn an_event_of_no_interest_is_told_by_its_name() {
+        for event in ["PermissionRequest", "SubagentStart", "PostToolBatch", "PostCompact", "Notification"] {
             let payload = CALL.replace("PreToolUse", event);
             let request = Agent::Claude.read(payload.as_bytes()).unwrap();
             assert!(matches!(request.event, HookEvent::Other(name) if name == event));

@@ -1,23 +1,12 @@
 //! `OpenAI` Codex: Claude Code's payload, a stricter reader of answers.
 //!
 //! It drops an answer that it does not understand whole, and then runs the call:
-//! so a block is the one form that needs no JSON. It cannot be made to ask.
+//! so a block is the one form that needs no JSON, with a reason that is never
+//! empty. It cannot be made to ask.
 
-use super::answer::HookAnswer;
-use super::fields::Fields;
-use super::{HookInputError, HookRequest};
+use super::dialect::Dialect;
 
-pub(super) const BEFORE_TOOL: &str = "PreToolUse";
-const TURN_END: &str = "Stop";
-
-pub(super) fn read(fields: &mut Fields) -> Result<HookRequest, HookInputError> {
-    fields.request(BEFORE_TOOL, TURN_END)
-}
-
-/// Exit code 2 counts only when standard error is not empty.
-pub(super) fn block(reason: &str) -> HookAnswer {
-    HookAnswer::exit_2(reason)
-}
+pub(super) static DIALECT: Dialect = Dialect { name: "codex", ..Dialect::CLAUDE };
 
 #[cfg(test)]
 mod tests {

@@ -3,31 +3,41 @@
 use serde_json::json;
 
 use super::answer::{HookAnswer, presentable};
-use super::fields::Fields;
-use super::{HookInputError, HookRequest};
+use super::dialect::Dialect;
+use super::event::Moment;
 
-pub(super) const BEFORE_TOOL: &str = "BeforeTool";
-const TURN_END: &str = "AfterAgent";
+/// A call of this agent has no id.
+pub(super) static DIALECT: Dialect = Dialect {
+    name: "gemini",
+    events: &[
+        ("SessionStart", Moment::SessionStart),
+        ("BeforeAgent", Moment::PromptSubmit),
+        ("BeforeTool", Moment::PreToolUse),
+        ("AfterTool", Moment::PostToolUse),
+        ("AfterAgent", Moment::Stop),
+        ("PreCompress", Moment::PreCompact),
+        ("SessionEnd", Moment::SessionEnd),
+    ],
+    failed: |fields| fields.has("tool_response.error"),
+    block,
+    failure: block,
+    ..Dialect::CLAUDE
+};
 
 /// The events that only this agent has.
-pub(super) const EVENTS: [&str; 8] = [
-    BEFORE_TOOL,
+pub(super) const OWN_EVENTS: [&str; 8] = [
+    "BeforeTool",
     "AfterTool",
     "BeforeAgent",
-    TURN_END,
+    "AfterAgent",
     "BeforeModel",
     "AfterModel",
     "BeforeToolSelection",
     "PreCompress",
 ];
 
-/// A call of this agent has no id.
-pub(super) fn read(fields: &mut Fields) -> Result<HookRequest, HookInputError> {
-    fields.request(BEFORE_TOOL, TURN_END)
-}
-
 /// JSON and exit code 0: an exit code alone is ignored when nothing was written.
-pub(super) fn block(reason: &str) -> HookAnswer {
+fn block(reason: &str) -> HookAnswer {
     HookAnswer::json(&json!({"decision": "deny", "reason": presentable(reason)}))
 }
 
@@ -47,13 +57,25 @@ mod tests {
     #[test]
     fn the_end_of_a_turn_is_known_and_other_events_are_not_judged() {
         let payload = r#"{"session_id":"s","cwd":"/w","hook_event_name":"AfterAgent"}"#;
-        assert!(matches!(Agent::Gemini.read(payload.as_bytes()).unwrap().event, HookEvent::TurnEnd));
-        for event in ["AfterTool", "BeforeToolSelection", "SessionStart"] {
+        assert!(matches!(Agent::Gemini.read(payload.as_bytes()).unwrap().event, HookEvent::Stop));
+        for event in ["BeforeToolSelection", "BeforeModel", "Notification"] {
             let payload = payload.replace("AfterAgent", event);
             assert!(
                 matches!(Agent::Gemini.read(payload.as_bytes()).unwrap().event, HookEvent::Other(_)),
                 "{event}"
             );
+        }
+    }
+
+    #[test]
+    fn a_call_has_failed_when_its_response_holds_an_error() {
+        for (response, fails) in [("{}", false), (r#"{"error":null}"#, false), (r#"{"error":{"x":1}}"#, true)]
+        {
+            let payload = format!(
+                r#"{{"session_id":"s","cwd":"/w","hook_event_name":"AfterTool","tool_name":"glob","tool_response":{response}}}"#
+            );
+            let event = Agent::Gemini.read(payload.as_bytes()).unwrap().event;
+            assert!(matches!(event, HookEvent::PostToolUse { failed, .. } if failed == fails), "{response}");
         }
     }
 

@@ -1,54 +1,31 @@
-//! opencode, which has plugins and no hook processes. Ours is
-//! `opencode_plugin.js`: it passes on what it is given, and throws unless the
-//! answer is `{"block":false}`.
+//! opencode, which has plugins and no hook processes. Ours passes on what
+//! opencode gives it, and throws unless the answer is `{"block":false}`.
 
-use portcullis_model::call::ToolCall;
-use serde_json::{Value, json};
+use super::dialect::{Dialect, Names};
+use super::event::Moment;
+use super::shim;
 
-use super::answer::{HookAnswer, presentable};
-use super::fields::Fields;
-use super::{HookEvent, HookInputError, HookRequest};
-
-pub(super) const BEFORE_TOOL: &str = "tool.execute.before";
-
-const PLUGIN: &str = include_str!("opencode_plugin.js");
-const BINARY: &str = "\"@PORTCULLIS@\"";
-
-pub(super) fn read(fields: &mut Fields) -> Result<HookRequest, HookInputError> {
-    let name = fields.text("event")?;
-    let cwd = fields.directory("directory")?;
-    let input = fields.object("input")?;
-    let session_id = input.text("sessionID")?;
-    if name != BEFORE_TOOL {
-        return Ok(HookRequest { event: HookEvent::Other(name), session_id, cwd });
-    }
-    let call = ToolCall {
-        id: input.optional_text("callID")?,
-        tool: input.text("tool")?,
-        input: fields.object("output")?.arguments("args")?,
-        cwd: cwd.clone(),
-        session_id: session_id.clone(),
-    };
-    Ok(HookRequest { event: HookEvent::PreToolUse(Box::new(call)), session_id, cwd })
-}
-
-pub(super) fn pass() -> HookAnswer {
-    HookAnswer::json(&json!({"block": false}))
-}
-
-pub(super) fn block(reason: &str) -> HookAnswer {
-    HookAnswer::json(&json!({"block": true, "reason": presentable(reason)}))
-}
-
-/// A JSON text is a JavaScript text too.
-pub(super) fn plugin(binary: &str) -> String {
-    PLUGIN.replace(BINARY, &Value::from(binary).to_string())
-}
+pub(super) static DIALECT: Dialect = Dialect {
+    name: "opencode",
+    events: &[("tool.execute.before", Moment::PreToolUse)],
+    names: Names {
+        event: "event",
+        session: "input.sessionID",
+        cwd: "directory",
+        id: "input.callID",
+        tool: "input.tool",
+        input: "output.args",
+        ..Dialect::CLAUDE.names
+    },
+    pass: |_| shim::pass(),
+    block: shim::block,
+    failure: shim::block,
+    ..Dialect::CLAUDE
+};
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Agent, HookEvent, opencode_plugin};
-    use super::{BINARY, PLUGIN};
+    use super::super::{Agent, HookEvent};
 
     const CALL: &str = r#"{"event":"tool.execute.before","directory":"/w","input":{"tool":"bash","sessionID":"s","callID":"c"},"output":{"args":{"command":"ls"}}}"#;
 
@@ -87,17 +64,10 @@ mod tests {
 
     #[test]
     fn both_answers_are_json_at_exit_code_0() {
-        let (pass, block) = (Agent::OpenCode.no_objection(), Agent::OpenCode.failure("no"));
+        let pass = Agent::OpenCode.read(CALL.as_bytes()).unwrap().no_objection();
+        let block = Agent::OpenCode.failure("no");
         assert_eq!(pass.stdout, "{\"block\":false}\n");
         assert_eq!(block.stdout, "{\"block\":true,\"reason\":\"no\"}\n");
         assert_eq!((pass.exit_code, block.exit_code), (0, 0));
-    }
-
-    #[test]
-    fn the_plugin_names_the_binary_once_and_quoted() {
-        assert_eq!(PLUGIN.matches(BINARY).count(), 1);
-        let source = opencode_plugin("C:\\Program Files\\\"portcullis\".exe");
-        assert!(source.contains(r#"const PORTCULLIS = "C:\\Program Files\\\"portcullis\".exe";"#));
-        assert!(!source.contains("@PORTCULLIS@"));
     }
 }

@@ -1,54 +1,5 @@
-// Portcullis for opencode: every tool call is judged before it runs.
-//
-// opencode has no hook processes, but a plugin that throws keeps the tool from
-// running. So this asks `portcullis hook` and throws unless the answer is a
-// clear "do not block": whatever goes wrong on the way is a refusal.
-import { spawn } from "node:child_process";
-
-const PORTCULLIS = "@PORTCULLIS@";
-const TIMEOUT_MS = 60_000; // `portcullis hook` gives up, and refuses, 2 s earlier
-const ANSWER_MAX = 1 << 20;
-
-function ask(call) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(PORTCULLIS, ["hook", "--agent", "opencode"], {
-      cwd: call.directory,
-      stdio: ["pipe", "pipe", "ignore"],
-    });
-    const fail = (why) => {
-      clearTimeout(timer);
-      child.kill("SIGKILL");
-      reject(new Error(`Blocked: Portcullis could not judge this call (${why}).`));
-    };
-    const timer = setTimeout(() => fail("no answer in time"), TIMEOUT_MS);
-    let answer = "";
-    child.stdout.setEncoding("utf8");
-    child.stdout.on("data", (text) => {
-      answer += text;
-      if (answer.length > ANSWER_MAX) fail("its answer is too long");
-    });
-    child.stdout.on("error", (e) => fail(e.code ?? "error"));
-    child.stdin.on("error", (e) => fail(e.code ?? "error"));
-    child.on("error", (e) => fail(e.code ?? "error"));
-    child.on("close", (code) => {
-      if (code !== 0) return fail(`it ended with ${code ?? "a signal"}`);
-      clearTimeout(timer);
-      resolve(answer);
-    });
-    child.stdin.end(JSON.stringify(call));
-  });
-}
-
+// For opencode: a plugin that throws keeps the tool from running.
 export const Portcullis = async ({ directory }) => ({
-  "tool.execute.before": async (input, output) => {
-    const answer = await ask({ event: "tool.execute.before", directory, input, output });
-    let judgement;
-    try {
-      judgement = JSON.parse(answer);
-    } catch {
-      throw new Error("Blocked: Portcullis could not judge this call (its answer is not JSON).");
-    }
-    if (judgement?.block === false) return;
-    throw new Error(judgement?.reason || "Blocked: Portcullis gave no reason.");
-  },
+  "tool.execute.before": (input, output) =>
+    judge("opencode", { event: "tool.execute.before", directory, input, output }),
 });

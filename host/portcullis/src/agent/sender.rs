@@ -4,36 +4,35 @@
 //! a hook that was installed for one agent and is run by another would answer in
 //! a dialect that the other one takes for "go on".
 
+use super::Agent;
+use super::dialect::Dialect;
+use super::error::HookInputError;
 use super::fields::Fields;
-use super::{Agent, HookInputError};
+use super::windsurf;
 
 /// Refuses a payload that has the marks of an agent other than `agent`.
-pub(super) fn check(agent: Agent, fields: &Fields) -> Result<(), HookInputError> {
+pub(super) fn check(agent: Agent, dialect: &Dialect, fields: &Fields) -> Result<(), HookInputError> {
     match sender(fields) {
-        Some(sender) if sender != agent.as_str() => {
+        Some(sender) if sender != dialect.name => {
             return Err(HookInputError::OtherAgent { expected: agent, sender });
         }
         Some(_) | None => {}
     }
-    let Some(event) = fields.peek("hook_event_name").or_else(|| fields.peek("event")) else { return Ok(()) };
-    if event == before_tool(agent) || !means_before_tool(event) {
-        Ok(())
-    } else if event == before_tool(Agent::Claude) {
-        Err(HookInputError::OtherAgent { expected: agent, sender: Agent::Claude.as_str() })
-    } else {
-        Err(HookInputError::UnknownPreToolEvent { agent, event: event.chars().take(64).collect() })
+    for event in EVENT_FIELDS.iter().filter_map(|field| fields.peek(field)) {
+        if dialect.moment(event).is_some() || !means_before_tool(event) {
+            continue;
+        }
+        if event == "PreToolUse" {
+            return Err(HookInputError::OtherAgent { expected: agent, sender: Agent::Claude.as_str() });
+        }
+        return Err(HookInputError::UnknownPreToolEvent { agent, event: event.chars().take(64).collect() });
     }
+    Ok(())
 }
 
-/// This agent's name for the moment before a call.
-const fn before_tool(agent: Agent) -> &'static str {
-    match agent {
-        Agent::Claude => super::claude::BEFORE_TOOL,
-        Agent::Codex => super::codex::BEFORE_TOOL,
-        Agent::Gemini => super::gemini::BEFORE_TOOL,
-        Agent::OpenCode => super::opencode::BEFORE_TOOL,
-    }
-}
+/// Where agents put the name of an event.
+const EVENT_FIELDS: [&str; 5] =
+    ["hook_event_name", "hookEventName", "event", "hookName", "agent_action_name"];
 
 /// The agent whose marks the payload has. Marks are fields that no other agent
 /// was seen to send; a payload without any is anybody's.
@@ -42,14 +41,16 @@ fn sender(fields: &Fields) -> Option<&'static str> {
     let event = fields.peek("hook_event_name").unwrap_or_default();
     let marks = [
         (all(&["agent_action_name"]), "windsurf"),
-        (all(&["toolCall", "conversationId"]), "antigravity"),
         (all(&["clineVersion"]) || all(&["hookName"]), "cline"),
-        (all(&["toolName"]), "copilot"),
+        (all(&["conversationId"]), "antigravity"),
+        (all(&["toolName"]) || all(&["sessionId"]), "copilot"),
         (all(&["cursor_version"]) || all(&["conversation_id", "hook_event_name"]), "cursor"),
         (all(&["event", "input", "output"]), "opencode"),
+        (all(&["event", "directory", "payload"]), "amp"),
         (all(&["event", "working_dir"]), "goose"),
-        (all(&["event", "tool_name", "cwd"]), "crush"),
-        (super::gemini::EVENTS.contains(&event), "gemini"),
+        (all(&["event", "session_id", "cwd"]), "crush"),
+        (super::gemini::OWN_EVENTS.contains(&event), "gemini"),
+        (fields.peek("tool_name") == Some("Execute"), "droid"),
         (all(&["turn_id", "model"]) && !all(&["prompt_id"]), "codex"),
         (all(&["prompt_id"]) && !all(&["turn_id"]), "claude"),
     ];
@@ -60,6 +61,10 @@ fn sender(fields: &Fields) -> Option<&'static str> {
 ///
 /// Taken for an event of no interest, it would let every call through.
 fn means_before_tool(event: &str) -> bool {
+    // Windsurf has an event for each kind of call, and may get more of them.
+    if event.starts_with("pre_") && event != windsurf::PROMPT {
+        return true;
+    }
     let word: String =
         event.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     matches!(
@@ -75,6 +80,7 @@ fn means_before_tool(event: &str) -> bool {
             | "beforeshellexecution"
             | "beforemcpexecution"
             | "beforereadfile"
+            | "beforetabfileread"
             | "preruncommand"
             | "prewritecode"
             | "prereadcode"
@@ -108,11 +114,16 @@ mod tests {
             ("opencode", r#"{"event":"tool.execute.before","directory":"/w","input":{},"output":{}}"#),
             ("windsurf", r#"{"agent_action_name":"pre_run_command","tool_info":{}}"#),
             ("antigravity", r#"{"toolCall":{},"conversationId":"c"}"#),
+            ("amp", r#"{"event":"tool.call","directory":"/w","thread":"T","payload":{}}"#),
+            (
+                "droid",
+                r#"{"session_id":"s","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Execute"}"#,
+            ),
             ("cline", r#"{"clineVersion":"3","hookName":"PreToolUse"}"#),
             ("copilot", r#"{"sessionId":"s","cwd":"/w","toolName":"bash","toolArgs":{}}"#),
             ("cursor", r#"{"conversation_id":"c","hook_event_name":"preToolUse","cwd":""}"#),
             ("goose", r#"{"event":"PreToolUse","working_dir":"/w","tool_name":"developer__shell"}"#),
-            ("crush", r#"{"event":"PreToolUse","cwd":"/w","tool_name":"bash"}"#),
+            ("crush", r#"{"event":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"bash"}"#),
         ] {
             for agent in Agent::ALL.into_iter().filter(|agent| agent.as_str() != sender) {
                 let text = refused(agent, payload);
@@ -125,14 +136,17 @@ mod tests {
     fn an_event_before_a_call_is_never_taken_for_one_of_no_interest() {
         for agent in Agent::ALL {
             for event in ["preToolUse", "pre_tool_use", "PRETOOLUSE", "beforeTool", "tool_call"] {
-                let payload = format!(
-                    r#"{{"session_id":"s","cwd":"/w","hook_event_name":"{event}","tool_name":"Bash"}}"#
-                );
-                let error = agent.read(payload.as_bytes()).unwrap_err();
-                assert!(
-                    matches!(error, HookInputError::UnknownPreToolEvent { .. }),
-                    "{agent} {event}: {error}"
-                );
+                if agent.dialect().moment(event).is_some() {
+                    continue;
+                }
+                for field in super::EVENT_FIELDS {
+                    let payload =
+                        format!(r#"{{"session_id":"s","cwd":"/w","{field}":"{event}","tool_name":"Bash"}}"#);
+                    let error = agent.read(payload.as_bytes()).unwrap_err();
+                    let named = matches!(error, HookInputError::UnknownPreToolEvent { .. });
+                    let other = matches!(error, HookInputError::OtherAgent { .. });
+                    assert!(named || other && field != "hook_event_name", "{agent} {event}: {error}");
+                }
             }
         }
     }
@@ -140,10 +154,16 @@ mod tests {
     #[test]
     fn a_bare_pre_tool_use_is_not_for_an_agent_that_calls_it_otherwise() {
         let payload = r#"{"session_id":"s","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash"}"#;
-        assert!(Agent::Claude.read(payload.as_bytes()).is_ok());
-        assert!(Agent::Codex.read(payload.as_bytes()).is_ok());
-        assert!(refused(Agent::Gemini, payload).contains("claude"));
-        assert!(refused(Agent::OpenCode, payload).contains("claude"));
+        for agent in Agent::ALL {
+            use Agent::{Claude, Cline, Codex, Copilot, Crush, Droid, Goose, Kiro};
+            match agent {
+                Claude | Codex | Copilot | Droid | Kiro => assert!(agent.read(payload.as_bytes()).is_ok()),
+                // They have an event of this name, and it is in another field.
+                Goose | Crush => assert!(refused(agent, payload).contains("`event`")),
+                Cline => assert!(refused(agent, payload).contains("`hookName`")),
+                _ => assert!(refused(agent, payload).contains("claude"), "{agent}"),
+            }
+        }
     }
 
     #[test]

@@ -22,6 +22,9 @@ use crate::agent::Agent;
 use file::Snapshot;
 use site::{Lists, Site};
 
+/// The agents whose entry can be written.
+pub const AGENTS: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::OpenCode];
+
 /// Whose sessions the entry is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {

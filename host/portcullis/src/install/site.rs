@@ -74,6 +74,16 @@ pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
             let text = agent::opencode_plugin(&program);
             vec![Site::Own { path: dir.join("plugins").join("portcullis.js"), text, executable: false }]
         }
+        Agent::Copilot
+        | Agent::Cursor
+        | Agent::Goose
+        | Agent::Crush
+        | Agent::Cline
+        | Agent::Windsurf
+        | Agent::Droid
+        | Agent::Kiro
+        | Agent::Antigravity
+        | Agent::Amp => return Err(InstallError::ByHand { agent: wanted.agent }),
     })
 }
 
@@ -84,7 +94,18 @@ pub(super) fn switched_off(wanted: &Installation) -> Result<Option<String>, Inst
             (wanted.place("CLAUDE_CONFIG_DIR", ".claude").join("settings.json"), "disableAllHooks")
         }
         Agent::Codex => (wanted.place("CODEX_HOME", ".codex").join("config.toml"), "hooks = false"),
-        Agent::Gemini | Agent::OpenCode => return Ok(None),
+        Agent::Gemini
+        | Agent::OpenCode
+        | Agent::Copilot
+        | Agent::Cursor
+        | Agent::Goose
+        | Agent::Crush
+        | Agent::Cline
+        | Agent::Windsurf
+        | Agent::Droid
+        | Agent::Kiro
+        | Agent::Antigravity
+        | Agent::Amp => return Ok(None),
     };
     let held = Snapshot::read(&path)?;
     let off = match wanted.agent {

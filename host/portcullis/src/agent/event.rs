@@ -1,0 +1,65 @@
+//! The moments in an agent's life that Portcullis tells apart.
+
+use portcullis_model::call::ToolCall;
+
+/// What is about to happen, or has happened.
+#[derive(Debug, Clone)]
+pub enum HookEvent {
+    /// A session begins, or goes on after a pause.
+    SessionStart,
+    /// The user has sent a prompt.
+    PromptSubmit {
+        /// The prompt's text.
+        prompt: String,
+    },
+    /// A call that has not run yet: the one event that is judged.
+    PreToolUse(Box<ToolCall>),
+    /// A call that has run.
+    PostToolUse {
+        /// The call.
+        call: Box<ToolCall>,
+        /// True when the agent says that it failed.
+        failed: bool,
+    },
+    /// A sub-agent has finished.
+    SubagentStop,
+    /// The agent has finished its answer to a prompt.
+    Stop,
+    /// The agent is about to shorten what it remembers.
+    PreCompact,
+    /// A session is over.
+    SessionEnd,
+    /// Anything else, by the agent's own name for it.
+    Other(String),
+}
+
+/// What an agent's name for an event means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moment {
+    SessionStart,
+    PromptSubmit,
+    PreToolUse,
+    PostToolUse,
+    /// As `PostToolUse`, told by the event itself to have failed.
+    PostToolUseFailure,
+    SubagentStop,
+    Stop,
+    PreCompact,
+    SessionEnd,
+}
+
+/// An agent's names for events, each with what it means.
+pub(super) type Events = &'static [(&'static str, Moment)];
+
+/// The names that Claude Code introduced and that others took over.
+pub(super) const CLAUDE: Events = &[
+    ("SessionStart", Moment::SessionStart),
+    ("UserPromptSubmit", Moment::PromptSubmit),
+    ("PreToolUse", Moment::PreToolUse),
+    ("PostToolUse", Moment::PostToolUse),
+    ("PostToolUseFailure", Moment::PostToolUseFailure),
+    ("SubagentStop", Moment::SubagentStop),
+    ("Stop", Moment::Stop),
+    ("PreCompact", Moment::PreCompact),
+    ("SessionEnd", Moment::SessionEnd),
+];

@@ -1,0 +1,57 @@
+//! goose.
+
+use serde_json::json;
+
+use super::answer::HookAnswer;
+use super::dialect::{Dialect, Names};
+use super::event::Moment;
+
+/// Where a prompt's text stands is not documented, so `UserPromptSubmit` is told
+/// by its name alone.
+pub(super) static DIALECT: Dialect = Dialect {
+    name: "goose",
+    events: &[
+        ("SessionStart", Moment::SessionStart),
+        ("PreToolUse", Moment::PreToolUse),
+        ("PostToolUse", Moment::PostToolUse),
+        ("PostToolUseFailure", Moment::PostToolUseFailure),
+        ("Stop", Moment::Stop),
+        ("SessionEnd", Moment::SessionEnd),
+    ],
+    names: Names { event: "event", cwd: "working_dir", id: "tool_call_id", ..Dialect::CLAUDE.names },
+    pass: |_| pass(),
+    ..Dialect::CLAUDE
+};
+
+/// In so many words, because goose tells a decision from none: what it does
+/// without one is up to `on_failure`.
+fn pass() -> HookAnswer {
+    HookAnswer::json(&json!({"decision": "allow"}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Agent, HookEvent};
+
+    const CALL: &str = r#"{"event":"PreToolUse","session_id":"s","matcher_context":"developer__shell","tool_name":"developer__shell","tool_input":{"command":"ls"},"working_dir":"/w","tool_call_id":"c"}"#;
+
+    #[test]
+    fn a_call_is_read_whole() {
+        let request = Agent::Goose.read(CALL.as_bytes()).unwrap();
+        let HookEvent::PreToolUse(call) = &request.event else { panic!() };
+        assert_eq!(
+            (call.id.as_str(), call.tool.as_str(), call.cwd.as_str()),
+            ("c", "developer__shell", "/w")
+        );
+        assert_eq!(request.no_objection().stdout, "{\"decision\":\"allow\"}\n");
+    }
+
+    #[test]
+    fn an_event_that_cannot_block_is_not_taken_for_a_call() {
+        let payload = CALL.replace("PreToolUse", "BeforeShellExecution");
+        assert!(Agent::Goose.read(payload.as_bytes()).is_err());
+        let payload = CALL.replace("PreToolUse", "UserPromptSubmit");
+        let event = Agent::Goose.read(payload.as_bytes()).unwrap().event;
+        assert!(matches!(event, HookEvent::Other(name) if name == "UserPromptSubmit"));
+    }
+}

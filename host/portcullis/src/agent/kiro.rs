@@ -1,0 +1,6 @@
+//! Kiro CLI: Claude Code's payload with other names for tools, and no id for a
+//! call. It cannot be made to ask.
+
+use super::dialect::Dialect;
+
+pub(super) static DIALECT: Dialect = Dialect { name: "kiro", ..Dialect::CLAUDE };

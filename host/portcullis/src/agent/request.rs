@@ -1,0 +1,79 @@
+//! One payload, read; and the answer to it.
+
+use portcullis_model::call::ToolCall;
+use portcullis_model::judgement::{JudgementWire, Verdict};
+
+use super::answer::{HookAnswer, needs_the_user};
+use super::dialect::Dialect;
+use super::error::HookInputError;
+use super::event::{HookEvent, Moment};
+use super::fields::Fields;
+
+/// What an agent said to its hook.
+#[derive(Debug, Clone)]
+pub struct HookRequest {
+    /// What is about to happen, or has happened.
+    pub event: HookEvent,
+    /// The agent's session.
+    pub session_id: String,
+    /// Absolute path of the directory that the agent, or the call, runs in.
+    pub cwd: String,
+    dialect: &'static Dialect,
+}
+
+impl HookRequest {
+    pub(super) fn read(dialect: &'static Dialect, fields: &mut Fields) -> Result<Self, HookInputError> {
+        let names = &dialect.names;
+        let name = (dialect.event)(names, fields)?;
+        let session_id = fields.text(names.session)?;
+        let cwd = (dialect.cwd)(names, fields)?;
+        let call = |fields: &mut Fields| {
+            let call = (dialect.call)(names, fields, &name)?;
+            Ok(Box::new(ToolCall {
+                id: call.id,
+                tool: call.tool,
+                input: call.input,
+                cwd: cwd.clone(),
+                session_id: session_id.clone(),
+            }))
+        };
+        let event = match dialect.moment(&name) {
+            Some(Moment::PreToolUse) => HookEvent::PreToolUse(call(fields)?),
+            Some(Moment::PostToolUse) => {
+                HookEvent::PostToolUse { failed: (dialect.failed)(fields), call: call(fields)? }
+            }
+            Some(Moment::PostToolUseFailure) => HookEvent::PostToolUse { failed: true, call: call(fields)? },
+            Some(Moment::PromptSubmit) => HookEvent::PromptSubmit { prompt: fields.any_text(names.prompt)? },
+            Some(Moment::SessionStart) => HookEvent::SessionStart,
+            Some(Moment::SubagentStop) => HookEvent::SubagentStop,
+            Some(Moment::Stop) => HookEvent::Stop,
+            Some(Moment::PreCompact) => HookEvent::PreCompact,
+            Some(Moment::SessionEnd) => HookEvent::SessionEnd,
+            None => HookEvent::Other(name),
+        };
+        Ok(Self { event, session_id, cwd, dialect })
+    }
+
+    /// A judgement, said as this agent understands it.
+    ///
+    /// An allowed call is answered with no opinion, so that the agent's own
+    /// permission rules still count. Where an agent cannot be made to ask its
+    /// user, `ask` blocks.
+    #[must_use]
+    pub fn answer(&self, judgement: &JudgementWire) -> HookAnswer {
+        let reason = judgement.reason.as_deref().unwrap_or_default();
+        match (judgement.verdict, self.dialect.ask) {
+            (Verdict::Allow, _) => self.no_objection(),
+            (Verdict::Ask, Some(ask)) => ask(reason),
+            (Verdict::Ask, None) => (self.dialect.block)(&needs_the_user(reason)),
+            (Verdict::Block, _) => (self.dialect.block)(reason),
+        }
+    }
+
+    /// Nothing to say: the answer to an allowed call, and to every event that is
+    /// not judged.
+    #[must_use]
+    pub fn no_objection(&self) -> HookAnswer {
+        (self.dialect.pass)(&self.event)
+    }
+}
