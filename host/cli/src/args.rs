@@ -92,11 +92,14 @@ pub(crate) struct CheckArguments {
 /// dialect. Whatever goes wrong, the answer is a refusal; nothing else is ever
 /// printed on standard output.
 ///
-/// Agents: claude, codex, gemini, opencode.
+/// Agents: claude (Claude Code), codex (Codex), gemini (Gemini CLI), copilot (GitHub
+/// Copilot), cursor (Cursor), opencode (opencode), goose (goose), crush (Crush),
+/// cline (Cline), windsurf (Windsurf), droid (Factory Droid), kiro (Kiro CLI),
+/// antigravity (Antigravity), amp (Amp).
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct HookArguments {
-    /// Whose hook it is: claude, codex, gemini or opencode.
+    /// Whose hook it is, by the short name from the list above.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: String,
     /// End standard output with the line `portcullis:answered`, which the installed
@@ -104,9 +107,10 @@ pub(crate) struct HookArguments {
     #[arg(long)]
     pub(crate) seal: bool,
     /// Refuse after this many seconds. Keep it below the agent's own timeout,
-    /// because most agents run the tool when their hook is late.
-    #[arg(long, value_name = "SECONDS", default_value_t = 58, value_parser = clap::value_parser!(u64).range(1..=600))]
-    pub(crate) timeout: u64,
+    /// because most agents run the tool when their hook is late. Without it, it is
+    /// less than the agent waits when nobody tells it how long: 25 to 58 seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub(crate) timeout: Option<u64>,
 }
 
 /// Writes the agent's hook entry, so that every tool call is judged before it

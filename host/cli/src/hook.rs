@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
-use portcullis::agent::{Agent, HookAnswer, HookEvent, HookRequest};
+use portcullis::agent::{Agent, HookAnswer, HookEvent, HookInputError, HookRequest};
 use portcullis::install::SEAL;
 
 use crate::args::{Common, HookArguments};
@@ -35,12 +35,14 @@ pub(crate) fn run(
         }
     };
     let (common, environment) = (common.clone(), environment.clone());
-    let ended = process::within(Duration::from_secs(verb.timeout), move || {
-        answer(agent, &common, &environment, &shield)
-    });
-    let failed = |what: &str| failure(agent, what);
+    let deadline = verb.timeout.map_or_else(|| agent.deadline(), Duration::from_secs);
+    let ended = process::within(deadline, move || answer(agent, &common, &environment, &shield));
+    let failed = |what: &str| failure(agent, what, WAY_OUT);
     let answer = match ended {
         Ended::Answered(Ok(answer)) => answer,
+        Ended::Answered(Err(error)) if error.is::<HookInputError>() => {
+            failure(agent, &open::for_model(&error), WAY_OUT_OF_A_PAYLOAD)
+        }
         Ended::Answered(Err(error)) => failed(&open::for_model(&error)),
         Ended::Panicked => failed("it failed inside"),
         Ended::Late => failed("it took too long"),
@@ -54,8 +56,8 @@ pub(crate) fn run(
     Ok(exit)
 }
 
-fn failure(agent: Agent, what: &str) -> HookAnswer {
-    agent.failure(&format!("Portcullis could not judge this call: {what}. {WAY_OUT}"))
+fn failure(agent: Agent, what: &str, way_out: &str) -> HookAnswer {
+    agent.failure(&format!("Portcullis could not judge this call: {what}. {way_out}"))
 }
 
 fn give(answer: &HookAnswer, printer: &Printer) -> Exit {
@@ -81,10 +83,12 @@ pub(crate) fn misspelt(arguments: &[String]) -> Option<Option<Agent>> {
 
 /// Refuses in the dialect of `agent`, or by the exit code alone when nobody knows it.
 pub(crate) fn fail(agent: Option<Agent>, what: &str, printer: &Printer) -> Exit {
-    agent.map_or(Exit::Refused, |agent| give(&failure(agent, what), printer))
+    agent.map_or(Exit::Refused, |agent| give(&failure(agent, what, WAY_OUT), printer))
 }
 
 const WAY_OUT: &str = "This is a fault and not a decision. Ask the user to run `portcullis plugin list`.";
+
+const WAY_OUT_OF_A_PAYLOAD: &str = "This is a fault and not a decision. Ask the user to check for which agent and event the hook is installed.";
 
 fn answer(
     agent: Agent,

@@ -13,44 +13,30 @@ mod support;
 use portcullis_tests::plugin::Plugin;
 use serde_json::Value;
 
+use crate::support::agent::{agents, answer_to_a_call, passes, refuses, wire};
 use crate::support::{BINARY, Seen, User, fixture, fixtures};
 
-const AGENTS: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
+/// The agents whose payloads have been captured.
+const CAPTURED: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
 
 fn hook(user: &User, agent: &str, payload: impl AsRef<[u8]>) -> Seen {
     user.run(&["hook", "--agent", agent], payload)
 }
 
-/// True when the agent would not run the call, by what its makers say it reads.
-fn refuses(agent: &str, seen: &Seen) -> bool {
-    let json = || serde_json::from_str::<Value>(&seen.stdout).unwrap_or_default();
+fn first_call(agent: &str) -> String {
     match agent {
-        // Any other code is an error of the hook's, and the call runs.
-        "claude" | "codex" => {
-            seen.code == Some(2) && !seen.stderr.trim().is_empty() && seen.stdout.is_empty()
-        }
-        "gemini" => seen.code == Some(0) && json()["decision"] == "deny" && json()["reason"].is_string(),
-        _ => seen.code == Some(0) && json()["block"] == true && json()["reason"].is_string(),
+        "gemini" => fixture("gemini/pre-run-shell-command.json"),
+        "codex" | "claude" | "opencode" => fixture(&format!("{agent}/pre-bash.json")),
+        _ => wire(agent, "deny"),
     }
 }
 
-/// True when the agent goes on as if there were no hook.
-fn passes(agent: &str, seen: &Seen) -> bool {
-    let out = if agent == "opencode" { "{\"block\":false}\n" } else { "" };
-    seen.code == Some(0) && seen.stdout == out && seen.stderr.is_empty()
-}
-
-fn first_call(agent: &str) -> String {
-    fixture(match agent {
-        "gemini" => "gemini/pre-run-shell-command.json",
-        "codex" => "codex/pre-bash.json",
-        "claude" => "claude/pre-bash.json",
-        _ => "opencode/pre-bash.json",
-    })
-}
-
 fn ordinary(agent: &str) -> String {
-    first_call(agent).replace("rm -rf build", "npm test").replace("git clean -fdx", "npm test")
+    match agent {
+        "codex" => first_call(agent).replace("git clean -fdx", "npm test"),
+        "claude" | "gemini" | "opencode" => first_call(agent).replace("rm -rf build", "npm test"),
+        _ => wire(agent, "allow"),
+    }
 }
 
 #[test]
@@ -101,7 +87,7 @@ fn opencode_is_answered_in_its_dialect() {
 #[test]
 fn every_payload_of_a_real_agent_is_answered() {
     let user = User::new();
-    for agent in AGENTS {
+    for agent in CAPTURED {
         let mut payloads = 0;
         for entry in std::fs::read_dir(fixtures().join(agent)).unwrap() {
             let path = entry.unwrap().path();
@@ -146,7 +132,7 @@ fn the_end_of_a_turn_rings_the_bell_that_is_on_and_changes_nothing() {
 #[test]
 fn what_is_no_payload_is_refused_in_every_dialect() {
     let user = User::new();
-    for agent in AGENTS {
+    for agent in agents() {
         let whole = ordinary(agent);
         let cut = &whole[..whole.len() - 20];
         let twice = format!("{whole}{whole}");
@@ -177,8 +163,12 @@ fn what_is_no_payload_is_refused_in_every_dialect() {
 #[test]
 fn the_payload_of_another_agent_is_refused() {
     let user = User::new();
-    for agent in AGENTS {
-        for other in AGENTS.iter().filter(|other| **other != agent) {
+    for agent in agents() {
+        for other in agents().filter(|other| *other != agent) {
+            // Kiro's payload has no marks, and so it is anybody's who names the event so.
+            if other == "kiro" && ["claude", "codex", "copilot", "droid"].contains(&agent) {
+                continue;
+            }
             let seen = hook(&user, agent, ordinary(other));
             assert!(refuses(agent, &seen), "{agent} was sent what {other} sends: {seen}");
         }
@@ -189,14 +179,14 @@ fn the_payload_of_another_agent_is_refused() {
 fn an_agent_that_nobody_knows_is_refused_by_the_exit_code() {
     seen!(hook(&User::new(), "cluade", ordinary("claude")), @r#"
     exit 2
-    err: error: no such agent (known: claude, codex, gemini, opencode): `cluade`; hint: `--agent claude`
+    err: error: no such agent (known: claude, codex, gemini, copilot, cursor, opencode, goose, crush, cline, windsurf, droid, kiro, antigravity, amp): `cluade`; hint: `--agent claude`
     "#);
 }
 
 #[test]
 fn a_command_line_that_is_misspelt_is_a_refusal_and_no_error() {
     let user = User::new();
-    for agent in AGENTS {
+    for agent in agents() {
         for line in [
             &["hook", "--agent", agent, "--time", "5"][..],
             &["hook", "--agent", agent, "--timeout", "0"],
@@ -218,7 +208,7 @@ fn a_command_line_that_is_misspelt_is_a_refusal_and_no_error() {
 
 #[test]
 fn plugins_and_configurations_that_cannot_be_used_refuse() {
-    for agent in AGENTS {
+    for agent in agents() {
         let user = User::new();
         assert!(passes(agent, &hook(&user, agent, ordinary(agent))));
         user.plugin("bad.wasm", b"random bytes");
@@ -241,11 +231,15 @@ fn plugins_and_configurations_that_cannot_be_used_refuse() {
 #[test]
 fn standard_input_that_is_never_closed_is_a_refusal() {
     let user = User::new();
-    for agent in AGENTS {
-        let mut command = user.command(BINARY);
-        command.args(["hook", "--agent", agent, "--timeout", "1"]);
-        let mut child = command.spawn().unwrap();
-        let open = child.stdin.take();
+    let started: Vec<_> = agents()
+        .map(|agent| {
+            let mut command = user.command(BINARY);
+            command.args(["hook", "--agent", agent, "--timeout", "1"]);
+            let mut child = command.spawn().unwrap();
+            (agent, child.stdin.take(), child)
+        })
+        .collect();
+    for (agent, open, child) in started {
         let seen = user.seen(&child.wait_with_output().unwrap());
         drop(open);
         assert!(refuses(agent, &seen), "{agent}: {seen}");
@@ -258,7 +252,7 @@ fn a_guard_that_never_answers_is_a_refusal() {
     let user = User::new();
     user.plugin("loop.wasm", &Plugin::new("loop").allows("(loop $again (br $again))").build().unwrap());
     user.config("[plugin.loop.limits]\nguard_ms = 200");
-    for agent in AGENTS {
+    for agent in agents() {
         let seen = hook(&user, agent, ordinary(agent));
         assert!(refuses(agent, &seen), "{agent}: {seen}");
         assert!(format!("{}{}", seen.stdout, seen.stderr).contains("not a decision"), "{seen}");
@@ -282,15 +276,12 @@ fn nothing_but_the_answer_is_ever_on_standard_output() {
         .world("import wasi:cli/stdout@0.2.0;\n  import wasi:io/streams@0.2.0;");
     let user = User::new();
     user.plugin("chatter.wasm", &guard.build().unwrap());
-    for agent in AGENTS {
+    for agent in agents() {
         let seen = user.run(&["-vv", "hook", "--agent", agent], ordinary(agent));
-        let out = if agent == "opencode" { "{\"block\":false}\n" } else { "" };
-        assert_eq!((seen.code, seen.stdout.as_str()), (Some(0), out), "{seen}");
+        assert_eq!((seen.code, seen.stdout.as_str()), (Some(0), answer_to_a_call(agent)), "{seen}");
         // What it printed is told to the person who asks, under its name.
         assert!(seen.stderr.contains("chatterer-99"), "{seen}");
         let seen = user.run(&["-vv", "hook", "--agent", agent], first_call(agent));
-        let quiet =
-            Seen { stderr: if seen.stdout.is_empty() { "x".to_owned() } else { String::new() }, ..seen };
-        assert!(refuses(agent, &quiet), "{quiet}");
+        assert!(refuses(agent, &seen), "{seen}");
     }
 }

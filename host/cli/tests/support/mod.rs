@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod agent;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -8,6 +8,7 @@ use super::shim;
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "amp",
+    waits: shim::WAITS,
     events: &[
         ("session.start", Moment::SessionStart),
         ("agent.start", Moment::PromptSubmit),

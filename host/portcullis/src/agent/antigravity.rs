@@ -4,13 +4,14 @@
 use serde_json::{Map, Value, json};
 
 use super::answer::{HookAnswer, presentable};
-use super::dialect::{Call, Dialect, Names};
+use super::dialect::{Call, Dialect, Names, SHORT};
 use super::error::HookInputError;
 use super::event::{HookEvent, Moment};
 use super::fields::Fields;
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "antigravity",
+    waits: SHORT,
     events: &[
         ("toolCall", Moment::PreToolUse),
         ("terminationReason", Moment::Stop),

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::answer::{HookAnswer, presentable};
-use super::dialect::{self, Call, Dialect, Names};
+use super::dialect::{self, Call, Dialect, Names, SHORT};
 use super::error::HookInputError;
 use super::event::Moment;
 use super::fields::Fields;
@@ -12,6 +12,7 @@ use super::fields::Fields;
 /// It cannot be made to ask.
 pub(super) static DIALECT: Dialect = Dialect {
     name: "cline",
+    waits: SHORT,
     events: &[
         ("TaskStart", Moment::SessionStart),
         ("TaskResume", Moment::SessionStart),

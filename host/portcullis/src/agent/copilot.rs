@@ -9,13 +9,14 @@ use portcullis_model::input::Input;
 use serde_json::{Map, Value, json};
 
 use super::answer::{HookAnswer, presentable};
-use super::dialect::{Call, Dialect, Names};
+use super::dialect::{Call, Dialect, Names, SHORT};
 use super::error::HookInputError;
 use super::event::Moment;
 use super::fields::{Fields, is_windows, unwrapped};
 
 pub(super) static CAMEL: Dialect = Dialect {
     name: "copilot",
+    waits: SHORT,
     events: &[
         ("sessionStart", Moment::SessionStart),
         ("userPromptSubmitted", Moment::PromptSubmit),
@@ -47,6 +48,7 @@ pub(super) static CAMEL: Dialect = Dialect {
 
 static PASCAL: Dialect = Dialect {
     name: "copilot",
+    waits: SHORT,
     call: |names, fields, _| call(names, fields),
     block: refuse,
     failure: refuse,
@@ -56,6 +58,7 @@ static PASCAL: Dialect = Dialect {
 /// What VS Code sent when its hooks were new.
 static MIXED: Dialect = Dialect {
     name: "copilot",
+    waits: SHORT,
     names: Names { event: "hookEventName", session: "sessionId", ..Dialect::CLAUDE.names },
     call: |names, fields, _| call(names, fields),
     block: refuse,

@@ -4,7 +4,11 @@
 //! which the gate refuses for every tool that needs any. It cannot be made to
 //! ask.
 
-use super::dialect::{Dialect, Names};
+use super::dialect::{Dialect, Names, SHORT};
 
-pub(super) static DIALECT: Dialect =
-    Dialect { name: "crush", names: Names { event: "event", ..Dialect::CLAUDE.names }, ..Dialect::CLAUDE };
+pub(super) static DIALECT: Dialect = Dialect {
+    name: "crush",
+    waits: SHORT,
+    names: Names { event: "event", ..Dialect::CLAUDE.names },
+    ..Dialect::CLAUDE
+};

@@ -7,7 +7,7 @@ use portcullis_model::input::Input;
 use serde_json::{Value, json};
 
 use super::answer::{HookAnswer, presentable};
-use super::dialect::{self, Call, Dialect, Names};
+use super::dialect::{self, Call, Dialect, Names, SHORT};
 use super::error::HookInputError;
 use super::event::{HookEvent, Moment};
 use super::fields::{Fields, is_absolute, unwrapped};
@@ -15,6 +15,7 @@ use super::fields::{Fields, is_absolute, unwrapped};
 /// It has an `ask`, and does not obey it before every call.
 pub(super) static DIALECT: Dialect = Dialect {
     name: "cursor",
+    waits: SHORT,
     events: &[
         ("sessionStart", Moment::SessionStart),
         ("beforeSubmitPrompt", Moment::PromptSubmit),

@@ -1,6 +1,8 @@
 //! What makes one agent's hook differ from another's: data, and the few
 //! functions that no table can hold.
 
+use std::time::Duration;
+
 use portcullis_model::input::Input;
 
 use super::answer::HookAnswer;
@@ -13,6 +15,8 @@ use super::fields::Fields;
 pub(super) struct Dialect {
     /// The name that `--agent` takes.
     pub(super) name: &'static str,
+    /// How long it waits for its hook when its configuration does not say.
+    pub(super) waits: Duration,
     pub(super) events: Events,
     pub(super) names: Names,
     /// The event's name, in this agent's words.
@@ -54,11 +58,16 @@ pub(super) struct Call {
     pub(super) input: Input,
 }
 
+/// The shortest time that any of them waits, and what is assumed of those that
+/// do not say.
+pub(super) const SHORT: Duration = Duration::from_secs(30);
+
 impl Dialect {
     /// The payload that Claude Code introduced, and the answer that most agents
     /// understand: exit code 2 with the reason on standard error.
     pub(super) const CLAUDE: Self = Self {
         name: "claude",
+        waits: Duration::from_secs(600),
         events: event::CLAUDE,
         names: Names {
             event: "hook_event_name",

@@ -1,5 +1,7 @@
 //! Gemini CLI.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::answer::{HookAnswer, presentable};
@@ -9,6 +11,7 @@ use super::event::Moment;
 /// A call of this agent has no id.
 pub(super) static DIALECT: Dialect = Dialect {
     name: "gemini",
+    waits: Duration::from_secs(60),
     events: &[
         ("SessionStart", Moment::SessionStart),
         ("BeforeAgent", Moment::PromptSubmit),

@@ -3,13 +3,14 @@
 use serde_json::json;
 
 use super::answer::HookAnswer;
-use super::dialect::{Dialect, Names};
+use super::dialect::{Dialect, Names, SHORT};
 use super::event::Moment;
 
 /// Where a prompt's text stands is not documented, so `UserPromptSubmit` is told
 /// by its name alone.
 pub(super) static DIALECT: Dialect = Dialect {
     name: "goose",
+    waits: SHORT,
     events: &[
         ("SessionStart", Moment::SessionStart),
         ("PreToolUse", Moment::PreToolUse),

@@ -29,6 +29,7 @@ mod windsurf;
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 pub use answer::HookAnswer;
 use dialect::Dialect;
@@ -125,6 +126,15 @@ impl Agent {
     #[must_use]
     pub fn failure(self, reason: &str) -> HookAnswer {
         (self.dialect().failure)(reason)
+    }
+
+    /// How long its hook may take at most, so that the answer comes before the
+    /// agent stops waiting, if nobody has told the agent to wait longer or less.
+    #[must_use]
+    pub fn deadline(self) -> Duration {
+        const MOST: Duration = Duration::from_secs(58);
+        const EARLY: Duration = Duration::from_secs(5);
+        self.dialect().waits.saturating_sub(EARLY).min(MOST)
     }
 
     const fn dialect(self) -> &'static Dialect {

@@ -7,6 +7,7 @@ use super::shim;
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "opencode",
+    waits: shim::WAITS,
     events: &[("tool.execute.before", Moment::PreToolUse)],
     names: Names {
         event: "event",

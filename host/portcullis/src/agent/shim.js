@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 
 const PORTCULLIS = "@PORTCULLIS@";
-const TIMEOUT_MS = 60_000; // `portcullis hook` gives up, and refuses, 2 s earlier
+const TIMEOUT_MS = 60_000; // `portcullis hook` gives up, and refuses, before that
 const ANSWER_MAX = 1 << 20;
 
 function run(agent, call) {

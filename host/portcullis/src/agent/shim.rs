@@ -1,9 +1,14 @@
 //! Agents that have plugins and no hook processes. Our plugin for each of them
 //! asks `portcullis hook`, and refuses unless the answer is `{"block":false}`.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::answer::{HookAnswer, presentable};
+
+/// As long as `TIMEOUT_MS` in the plugins says.
+pub(super) const WAITS: Duration = Duration::from_secs(60);
 
 const ASK: &str = include_str!("shim.js");
 const OPENCODE: &str = include_str!("opencode_plugin.js");
@@ -39,7 +44,13 @@ fn plugin(binary: &str, own: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{AMP, ASK, BINARY, OPENCODE, amp_plugin, opencode_plugin};
+    use super::{AMP, ASK, BINARY, OPENCODE, WAITS, amp_plugin, opencode_plugin};
+
+    #[test]
+    fn a_plugin_waits_as_long_as_is_said_here() {
+        let text = ASK.split_once("TIMEOUT_MS = ").unwrap().1.split_once(';').unwrap().0;
+        assert_eq!(text.replace('_', "").parse(), Ok(WAITS.as_millis()));
+    }
 
     #[test]
     fn a_plugin_names_the_binary_once_and_quoted() {

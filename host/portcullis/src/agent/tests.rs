@@ -231,3 +231,13 @@ fn ask_blocks_where_the_agent_cannot_ask() {
         assert!(asks || said(&ask).contains("the user's consent"), "{agent}");
     }
 }
+
+#[test]
+fn every_hook_ends_before_its_agent_stops_waiting() {
+    for agent in Agent::ALL {
+        let (deadline, waits) = (agent.deadline(), agent.dialect().waits);
+        assert!(deadline < waits && deadline.as_secs() >= 25, "{agent}");
+    }
+    assert_eq!(Agent::Claude.deadline().as_secs(), 58);
+    assert_eq!(Agent::Copilot.deadline().as_secs(), 25);
+}

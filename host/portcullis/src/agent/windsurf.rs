@@ -3,7 +3,7 @@
 
 use portcullis_model::input::Input;
 
-use super::dialect::{Call, Dialect, Names};
+use super::dialect::{Call, Dialect, Names, SHORT};
 use super::error::HookInputError;
 use super::event::Moment;
 use super::fields::Fields;
@@ -12,6 +12,7 @@ use super::fields::Fields;
 /// itself is started in the workspace.
 pub(super) static DIALECT: Dialect = Dialect {
     name: "windsurf",
+    waits: SHORT,
     events: &[
         (PROMPT, Moment::PromptSubmit),
         ("pre_run_command", Moment::PreToolUse),

@@ -20,12 +20,14 @@ pub(super) const UNKNOWN_SERVER: &str = "?";
 /// character, and Gemini's `mcp_SERVER_TOOL` at the first `_` there: Claude Code
 /// and Gemini split so too, and a server whose own name holds the separator is
 /// ambiguous to them as well. Cursor's `MCP:TOOL` does not tell the server, which
-/// then is `?`; `mcp:SERVER/TOOL` is our own form.
+/// then is `?`; Kiro's is `@SERVER/TOOL`, and `mcp:SERVER/TOOL` is our own form.
 pub(super) fn parse(name: &str) -> Parsed<'_> {
     let parts = if let Some(rest) = strip_prefix(name, "mcp__") {
         split(rest, "__")
     } else if let Some(rest) = strip_prefix(name, "mcp:") {
         rest.split_once('/').or(Some((UNKNOWN_SERVER, rest)))
+    } else if let Some(rest) = name.strip_prefix('@') {
+        rest.split_once('/')
     } else if let Some(rest) = strip_prefix(name, "mcp_") {
         split(rest, "_")
     } else {
@@ -90,12 +92,15 @@ mod tests {
         assert_eq!(of("mcp_github_create_issue"), Some(("github", "create_issue")));
         assert_eq!(of("MCP:create_issue"), Some(("?", "create_issue")));
         assert_eq!(of("mcp:github/create_issue"), Some(("github", "create_issue")));
+        assert_eq!(of("@github/create_issue"), Some(("github", "create_issue")));
     }
 
     #[test]
     fn a_part_that_is_missing_is_broken() {
-        for name in ["mcp__x", "mcp__", "mcp__x__", "mcp____x", "mcp_x", "mcp_x_", "mcp:", "mcp:/x", "mcp:x/"]
-        {
+        for name in [
+            "mcp__x", "mcp__", "mcp__x__", "mcp____x", "mcp_x", "mcp_x_", "mcp:", "mcp:/x", "mcp:x/", "@x",
+            "@/x", "@x/",
+        ] {
             assert_eq!(parse(name), Parsed::Broken, "{name}");
         }
         assert_eq!(parse("bash"), Parsed::Other);

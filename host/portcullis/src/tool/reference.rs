@@ -61,7 +61,7 @@ pub fn reference_page() -> String {
         );
     }
     page.push_str(
-        "| `mcp:SERVER/TOOL` | `mcp__SERVER__TOOL`, `mcp_SERVER_TOOL`, `MCP:TOOL` | one `mcp` | |\n",
+        "| `mcp:SERVER/TOOL` | `mcp__SERVER__TOOL`, `mcp_SERVER_TOOL`, `MCP:TOOL`, `@SERVER/TOOL` | one `mcp` | |\n",
     );
     page.push_str("\n## Fields\n\n");
     page.push_str(

@@ -96,17 +96,19 @@ pub(super) static TOOLS: &[Tool] = &[
     tool("write", &[
         "write_file", "create_file", "Create", "write_to_file", "new_file", "developer__write", "create_new_file",
         "create_new_jupyter_notebook", "createFile", "writeFile", "file_write",
+        "new_rule",
     ], Rule::Paths(EffectKind::Write)),
     tool("edit", &[
         "edit_file", "replace", "replace_in_file", "replace_string_in_file", "insert_edit_into_file",
         "replace_file_content", "search_replace", "search_and_replace", "insert_content", "apply_diff",
         "developer__edit", "undo_edit", "reapply", "format_file", "editFile", "file_edit",
+        "StrReplace",
     ], Rule::Paths(EffectKind::Write)),
     tool("multi_edit", &[
         "MultiEdit", "multi_replace_string_in_file", "multi_replace_file_content", "multi_apply_diff", "edit_files",
         "editFiles", "write_files",
     ], Rule::Paths(EffectKind::Write)),
-    tool("notebook_edit", &["NotebookEdit", "edit_notebook", "edit_notebook_file"], Rule::Paths(EffectKind::Write)),
+    tool("notebook_edit", &["NotebookEdit", "edit_notebook", "edit_notebook_file", "EditNotebook"], Rule::Paths(EffectKind::Write)),
     tool("patch", &["apply_patch", "ApplyPatch", "apply-patch"], Rule::Patch),
     tool("editor", &[
         "str_replace_editor", "str_replace_based_edit_tool", "developer__text_editor", "text_editor", "fs_write",
@@ -122,21 +124,25 @@ pub(super) static TOOLS: &[Tool] = &[
     tool("read", &[
         "read_file", "view", "view_file", "readFile", "fs_read", "view_line_range", "view_image", "look_at",
         "read_notebook", "NotebookRead", "copilot_getNotebookSummary", "file_read", "open_file",
+        "show_file", "developer__image_processor", "TabRead",
     ], Rule::Paths(EffectKind::Read)),
     tool("read_many", &["read_many_files", "read_files"], Rule::ReadMany),
     tool("glob", &["find_by_name", "file_search", "find_files", "glob_file_search", "fileSearch"], Rule::Glob),
     tool("grep", &[
         "grep_search", "search_file_content", "search_files", "rg", "textSearch", "grep_files",
+        "search_in_file",
     ], Rule::ReadOrHere),
     tool("list", &[
         "LS", "list_dir", "list_directory", "list_files", "listDirectory", "developer__tree", "tree",
     ], Rule::ReadOrHere),
     tool("code_search", &[
         "codebase_search", "semantic_search", "search_codebase", "finder", "codebase_investigator", "codebase",
+        "SemanticSearch",
     ], Rule::ReadOrHere),
     tool("inspect", &[
         "LSP", "lsp_diagnostics", "diagnostics", "get_diagnostics", "get_errors", "read_lints", "list_code_definition_names",
         "view_file_outline", "view_code_item", "view_content_chunk", "list_code_usages", "lsp_references",
+        "ReadLints", "developer__analyze",
     ], Rule::ReadOrHere),
 
     // The network.
@@ -145,18 +151,21 @@ pub(super) static TOOLS: &[Tool] = &[
         "fetch_web_content", "agentic_fetch", "web_read",
     ], Rule::Fetch),
     tool("download", &["download_file"], Rule::Download),
-    tool("browser", &["browser_action", "open_simple_browser", "browser_preview", "open_browser_page"], Rule::Visit),
+    tool("browser", &["browser_action", "open_simple_browser", "browser_preview", "open_browser_page", "open_browser_url", "read_browser_page", "list_browser_pages"], Rule::Visit),
     tool("search", &[
         "WebSearch", "web_search", "google_web_search", "search_web",
+        "sourcegraph",
     ], Rule::Nothing),
 
     // MCP, beside the names that `mcp.rs` takes apart.
     tool("mcp", &["use_mcp_tool", "call_mcp_tool", "CallMcpTool"], Rule::McpCall),
     tool("mcp_resource", &[
         "ReadMcpResourceTool", "read_mcp_resource", "access_mcp_resource", "FetchMcpResource",
+        "read_resource",
     ], Rule::Fetch),
     tool("mcp_list", &[
         "ListMcpResourcesTool", "list_mcp_resources", "list_mcp_resource_templates", "ListMcpResources",
+        "list_resources", "load_mcp_documentation",
     ], Rule::Nothing),
 
     // Calls within a call.
@@ -166,6 +175,7 @@ pub(super) static TOOLS: &[Tool] = &[
     tool("task", &[
         "Agent", "new_task", "runSubagent", "run_subagent", "spawn_agent", "invoke_subagent", "delegate_to_agent",
         "oracle", "librarian", "subagent", "use_subagent", "use_subagents",
+        "browser_subagent",
     ], Rule::Nothing),
     tool("task_message", &[
         "SendMessage", "send_input", "send_message", "wait_agent", "close_agent", "read_agent", "list_agents",
@@ -174,20 +184,23 @@ pub(super) static TOOLS: &[Tool] = &[
     tool("todo", &[
         "TodoWrite", "TodoRead", "todo_write", "todo_read", "todos", "write_todos", "update_todo",
         "update_todo_list", "manage_todo_list", "TaskCreate", "TaskUpdate", "task_list",
+        "todo__todo_write", "todo__todo_read", "todo_list",
     ], Rule::Nothing),
     tool("plan", &[
         "update_plan", "ExitPlanMode", "EnterPlanMode", "exit_plan_mode", "enter_plan_mode", "plan_exit",
         "plan_enter", "plan_mode_respond", "ExitSpecMode",
+        "task_boundary", "SwitchMode",
     ], Rule::Nothing),
     tool("ask", &[
         "AskUserQuestion", "ask_user", "AskUser", "ask_question", "ask_followup_question", "question",
         "request_user_input",
+        "AskQuestion", "notify_user",
     ], Rule::Nothing),
     tool("skill", &["activate_skill", "use_skill", "skills"], Rule::Nothing),
-    tool("think", &["sequentialthinking", "report_intent"], Rule::Nothing),
+    tool("think", &["sequentialthinking", "report_intent", "thinking", "introspect"], Rule::Nothing),
     tool("remember", &["save_memory", "store_memory", "create_memory", "update_memory"], Rule::Nothing),
     tool("find_tools", &["ToolSearch", "tool_search"], Rule::Nothing),
     // Cline's can carry a command that shows off the result.
-    tool("finish", &["attempt_completion", "complete_task", "task_done"], Rule::Type),
+    tool("finish", &["attempt_completion", "complete_task", "task_done", "submit_and_exit"], Rule::Type),
     tool("schedule", &["CronCreate", "CronDelete", "CronList"], Rule::Nothing),
 ];
