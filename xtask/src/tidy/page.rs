@@ -8,8 +8,8 @@ use super::names::is_for_tests;
 use super::tree::{Rust, Tree, has_extension};
 
 const CODES: &str = "docs/reference/codes.md";
-/// Names of tools look like names of tests.
-const TOOLS: &str = "docs/reference/tools.md";
+/// Names of tools and of events look like names of tests.
+const NAMES: [&str; 2] = ["docs/reference/tools.md", "docs/reference/agents.md"];
 const KINDS: &[&str] = &["load", "fault", "input", "host", "self"];
 const FAULTS: &str = "host/model/src/fault.rs";
 
@@ -45,7 +45,11 @@ pub(super) fn named_tests_exist(tree: &Tree) -> Vec<String> {
         seen.visit_file(&rust.ast);
     }
     let mut problems = Vec::new();
-    for file in tree.files.iter().filter(|file| has_extension(&file.path, "md") && file.path != TOOLS) {
+    for file in tree
+        .files
+        .iter()
+        .filter(|file| has_extension(&file.path, "md") && !NAMES.contains(&file.path.as_str()))
+    {
         for (line, text) in file.text().unwrap_or_default().lines().enumerate() {
             for word in quoted(text).filter(|word| is_test_name(word) && !functions.contains(*word)) {
                 problems.push(format!(

@@ -18,7 +18,8 @@ pub(crate) fn agents() -> impl Iterator<Item = &'static str> {
 pub(crate) fn refuses(agent: &str, seen: &Seen) -> bool {
     let json: Value = serde_json::from_str(&seen.stdout).unwrap_or_default();
     let says = |field: &str, value: Value, reason: &str| {
-        json[field] == value && json[reason].as_str().is_some_and(|text| !text.trim().is_empty())
+        let reason = json.get(reason).and_then(Value::as_str).unwrap_or_default();
+        json.get(field) == Some(&value) && !reason.trim().is_empty()
     };
     let told = !seen.stderr.trim().is_empty();
     match (agent, seen.code) {

@@ -57,10 +57,8 @@ fn call(names: &Names, fields: &mut Fields) -> Result<Call, HookInputError> {
 /// rules. Whether its `ask` reaches the user in every mode is not known, so a
 /// call that needs the user's consent is blocked.
 fn pass(event: &HookEvent) -> HookAnswer {
-    match event {
-        HookEvent::PreToolUse(_) => HookAnswer::json(&json!({"decision": "ask"})),
-        _ => HookAnswer::json(&Value::Object(Map::new())),
-    }
+    let call = matches!(event, HookEvent::PreToolUse(_));
+    HookAnswer::json(&if call { json!({"decision": "ask"}) } else { Value::Object(Map::new()) })
 }
 
 fn block(reason: &str) -> HookAnswer {

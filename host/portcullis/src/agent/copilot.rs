@@ -6,7 +6,7 @@
 //! with Claude Code's names for the tools.
 
 use portcullis_model::input::Input;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::answer::{HookAnswer, presentable};
 use super::dialect::{Call, Dialect, Names, SHORT};
@@ -126,12 +126,11 @@ fn call(names: &Names, fields: &mut Fields) -> Result<Call, HookInputError> {
 
 /// The patch that is all there is in these arguments.
 fn patch(input: &Value) -> Option<&str> {
-    let only = |object: &Map<String, Value>| object.len() == 1;
-    let text = match input {
-        Value::Object(object) if only(object) => object.values().next()?.as_str()?,
-        _ => input.as_str()?,
+    let only = match input.as_object() {
+        Some(object) => object.values().next().filter(|_| object.len() == 1)?,
+        None => input,
     };
-    text.trim_start().starts_with("*** Begin Patch").then_some(text)
+    only.as_str().filter(|text| text.trim_start().starts_with("*** Begin Patch"))
 }
 
 fn deny(reason: &str) -> Value {

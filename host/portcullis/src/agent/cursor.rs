@@ -51,15 +51,18 @@ const READ: &str = "beforeReadFile";
 const TAB_READ: &str = "beforeTabFileRead";
 const EDITED: &str = "afterFileEdit";
 
-/// The field `cwd` is often there and empty.
+/// The field `cwd` is often there and empty. The workspace comes before what the
+/// call says: the model writes that, and the project's guards are found by this.
+/// Where the call itself runs is in its arguments all the same.
 fn cwd(names: &Names, fields: &Fields) -> Result<String, HookInputError> {
     if fields.peek(names.cwd).is_some_and(|cwd| !cwd.is_empty()) {
         return fields.directory(names.cwd);
     }
-    ["tool_input.cwd", "tool_input.working_directory"]
+    let workspace = fields.first_directory("workspace_roots");
+    let own = ["tool_input.cwd", "tool_input.working_directory"]
         .into_iter()
-        .find_map(|path| fields.peek(path).filter(|cwd| is_absolute(cwd)))
-        .map_or_else(|| fields.first_directory("workspace_roots"), |cwd| Ok(cwd.to_owned()))
+        .find_map(|path| fields.peek(path).filter(|cwd| is_absolute(cwd)));
+    workspace.or_else(|error| own.map(str::to_owned).ok_or(error))
 }
 
 fn call(names: &Names, fields: &mut Fields, event: &str) -> Result<Call, HookInputError> {
@@ -165,26 +168,31 @@ mod tests {
     }
 
     #[test]
-    fn the_directory_is_the_calls_own_or_the_first_workspace() {
-        let call =
-            json!({"hook_event_name": "preToolUse", "tool_name": "Shell", "tool_input": {"command": "ls"}});
-        for (cwd, own, expected) in [
-            ("/a", json!({"cwd": "/b"}), "/a"),
-            ("", json!({"cwd": "/b"}), "/b"),
-            ("", json!({"working_directory": "/c"}), "/c"),
-            ("", json!({"cwd": "sub"}), "/w"),
-            ("", json!({"cwd": ""}), "/w"),
+    fn the_directory_is_the_payloads_or_the_first_workspace_or_the_calls_own() {
+        let roots = json!(["/w", "/x"]);
+        for (cwd, own, roots, expected) in [
+            ("/a", json!({"cwd": "/b"}), &roots, "/a"),
+            ("", json!({"cwd": "/b"}), &roots, "/w"),
+            ("", json!({"cwd": "sub"}), &roots, "/w"),
+            ("", json!({"cwd": "/b"}), &json!([]), "/b"),
+            ("", json!({"cwd": "", "working_directory": "/c"}), &json!([]), "/c"),
         ] {
-            let mut call = call.clone();
+            let mut call = json!({"hook_event_name": "preToolUse", "tool_name": "Shell", "tool_input": own});
             call["cwd"] = json!(cwd);
-            call["tool_input"].as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+            call["workspace_roots"] = roots.clone();
             assert_eq!(called(&call).2, expected, "{call}");
         }
-        let mut call = call;
-        call["workspace_roots"] = json!([]);
-        assert!(request(&call).unwrap_err().to_string().contains("`workspace_roots`"));
-        call["cwd"] = json!("relative");
-        assert!(request(&call).unwrap_err().to_string().contains("`cwd`"));
+        for (cwd, field) in [("", "workspace_roots"), ("relative", "cwd")] {
+            let call = json!({"hook_event_name": "preToolUse", "tool_name": "Shell", "tool_input": {"cwd": "sub"}, "cwd": cwd, "workspace_roots": []});
+            assert!(request(&call).unwrap_err().to_string().contains(&format!("`{field}`")), "{call}");
+        }
+    }
+
+    #[test]
+    fn a_command_runs_where_its_arguments_say() {
+        let call = json!({"hook_event_name": "preToolUse", "tool_name": "Shell", "tool_input": {"command": "ls", "cwd": "/b"}, "cwd": ""});
+        let HookEvent::PreToolUse(call) = request(&call).unwrap().event else { panic!() };
+        assert_eq!(crate::tool::resolve(&call).unwrap().cwd.as_deref(), Some("/b"));
     }
 
     #[test]

@@ -53,9 +53,9 @@ impl Fields {
 
     /// A field that must be there and must hold a text that is not empty.
     pub(super) fn text(&self, path: &str) -> Result<String, HookInputError> {
-        match self.need(path)? {
-            Value::String(text) if !text.is_empty() => Ok(text.clone()),
-            _ => Err(mistyped(path, "a text that is not empty")),
+        match self.need(path)?.as_str() {
+            Some(text) if !text.is_empty() => Ok(text.to_owned()),
+            Some(_) | None => Err(mistyped(path, "a text that is not empty")),
         }
     }
 

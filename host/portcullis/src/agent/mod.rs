@@ -114,10 +114,7 @@ impl Agent {
     /// As [`read`](Self::read).
     pub fn read_in(self, payload: &[u8], here: Option<&str>) -> Result<HookRequest, HookInputError> {
         let mut fields = Fields::parse(payload, here)?;
-        let dialect = match self {
-            Self::Copilot => copilot::form(&fields),
-            _ => self.dialect(),
-        };
+        let dialect = if self == Self::Copilot { copilot::form(&fields) } else { self.dialect() };
         sender::check(self, dialect, &fields)?;
         HookRequest::read(dialect, &mut fields)
     }

@@ -169,12 +169,12 @@ fn an_allowed_call_is_answered_without_an_opinion() {
     for agent in Agent::ALL {
         let allowed = answer(agent, Verdict::Allow, None);
         assert_eq!(allowed, read(agent).no_objection());
-        let expected = match agent {
-            Agent::Cursor => "{\"permission\":\"allow\"}\n",
-            Agent::OpenCode | Agent::Amp => "{\"block\":false}\n",
-            Agent::Goose => "{\"decision\":\"allow\"}\n",
-            Agent::Cline => "{\"cancel\":false}\n",
-            Agent::Antigravity => "{\"decision\":\"ask\"}\n",
+        let expected = match agent.as_str() {
+            "cursor" => "{\"permission\":\"allow\"}\n",
+            "opencode" | "amp" => "{\"block\":false}\n",
+            "goose" => "{\"decision\":\"allow\"}\n",
+            "cline" => "{\"cancel\":false}\n",
+            "antigravity" => "{\"decision\":\"ask\"}\n",
             _ => "",
         };
         assert_eq!((allowed.stdout.as_str(), allowed.stderr.as_str(), allowed.exit_code), (expected, "", 0));
@@ -240,4 +240,17 @@ fn every_hook_ends_before_its_agent_stops_waiting() {
     }
     assert_eq!(Agent::Claude.deadline().as_secs(), 58);
     assert_eq!(Agent::Copilot.deadline().as_secs(), 25);
+}
+
+#[test]
+fn the_reference_names_every_agent_every_event_and_every_deadline() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/agents.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for agent in Agent::ALL {
+        let row = page.lines().find(|line| line.contains(&format!(" | `{agent}` | "))).unwrap();
+        assert!(row.ends_with(&format!("| {} s |", agent.deadline().as_secs())), "{row}");
+        for (event, _) in agent.dialect().events {
+            assert!(page.contains(&format!("`{event}`")), "{agent}: {event}");
+        }
+    }
 }
