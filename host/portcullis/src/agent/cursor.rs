@@ -210,6 +210,15 @@ mod tests {
     }
 
     #[test]
+    fn an_event_before_anything_that_is_not_known_is_refused() {
+        for event in ["beforeFileEdit", "beforeShellCommand", "PreToolUse"] {
+            assert!(request(&json!({"hook_event_name": event, "file_path": "/w/a"})).is_err(), "{event}");
+        }
+        let event = request(&json!({"hook_event_name": "workspaceOpen"})).unwrap().event;
+        assert!(matches!(event, HookEvent::Other(_)));
+    }
+
+    #[test]
     fn every_event_is_answered_in_words_that_it_understands() {
         for (fields, answer) in [
             (

@@ -61,8 +61,11 @@ fn sender(fields: &Fields) -> Option<&'static str> {
 ///
 /// Taken for an event of no interest, it would let every call through.
 fn means_before_tool(event: &str) -> bool {
-    // Windsurf has an event for each kind of call, and may get more of them.
-    if event.starts_with("pre_") && event != windsurf::PROMPT {
+    // Windsurf and Cursor have an event for each kind of call, and may get more.
+    let more = |rest: &str| rest.starts_with(|first: char| first.is_ascii_uppercase());
+    if event != windsurf::PROMPT
+        && (event.starts_with("pre_") || event.strip_prefix("before").is_some_and(more))
+    {
         return true;
     }
     let word: String =
