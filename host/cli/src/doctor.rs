@@ -134,7 +134,11 @@ fn plugins(common: &Common, report: &Report) -> Vec<Finding> {
                 "replace the file, or leave the plugin out of `[plugins] enabled`",
             )),
             PluginState::Active => findings.push(Finding::ok(subject, "active")),
-            _ => {}
+            PluginState::Stale(_)
+            | PluginState::Kept
+            | PluginState::Inactive
+            | PluginState::Shadowed
+            | PluginState::Settling => {}
         }
     }
     findings.extend(report.standing.iter().map(|standing| {

@@ -6,43 +6,8 @@ use portcullis_model::judgement::{JudgementWire, Verdict};
 use super::{Agent, HookAnswer, HookEvent, HookInputError, HookRequest, edits, fields};
 
 /// A call that each agent would send.
-const fn call(agent: Agent) -> &'static str {
-    match agent {
-        Agent::Claude | Agent::Codex | Agent::Kiro => {
-            r#"{"session_id":"s","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"shell","tool_input":{"command":"ls"}}"#
-        }
-        Agent::Droid => {
-            r#"{"session_id":"s","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Execute","tool_input":{"command":"ls"}}"#
-        }
-        Agent::Gemini => {
-            r#"{"session_id":"s","cwd":"/w","hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":"ls"}}"#
-        }
-        Agent::Copilot => r#"{"sessionId":"s","cwd":"/w","toolName":"bash","toolArgs":{"command":"ls"}}"#,
-        Agent::Cursor => {
-            r#"{"conversation_id":"s","cursor_version":"3","workspace_roots":["/w"],"hook_event_name":"preToolUse","tool_name":"Shell","tool_input":{"command":"ls"}}"#
-        }
-        Agent::OpenCode => {
-            r#"{"event":"tool.execute.before","directory":"/w","input":{"tool":"bash","sessionID":"s"},"output":{"args":{"command":"ls"}}}"#
-        }
-        Agent::Goose => {
-            r#"{"event":"PreToolUse","session_id":"s","working_dir":"/w","tool_name":"developer__shell","tool_input":{"command":"ls"}}"#
-        }
-        Agent::Crush => {
-            r#"{"event":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"bash","tool_input":{"command":"ls"}}"#
-        }
-        Agent::Cline => {
-            r#"{"clineVersion":"3","hookName":"PreToolUse","taskId":"s","workspaceRoots":["/w"],"preToolUse":{"toolName":"execute_command","parameters":{"command":"ls"}}}"#
-        }
-        Agent::Windsurf => {
-            r#"{"agent_action_name":"pre_run_command","trajectory_id":"s","tool_info":{"command_line":"ls","cwd":"/w"}}"#
-        }
-        Agent::Antigravity => {
-            r#"{"conversationId":"s","workspacePaths":["/w"],"toolCall":{"name":"run_command","args":{"CommandLine":"ls"}}}"#
-        }
-        Agent::Amp => {
-            r#"{"event":"tool.call","directory":"/w","thread":"s","payload":{"tool":"shell_command","input":{"command":"ls"}}}"#
-        }
-    }
+fn call(agent: Agent) -> String {
+    agent.canary("ls", "/w")
 }
 
 fn read(agent: Agent) -> HookRequest {
@@ -71,10 +36,11 @@ fn said(answer: &HookAnswer) -> String {
 fn a_call_is_read_in_every_dialect() {
     for agent in Agent::ALL {
         let request = read(agent);
-        assert_eq!((request.session_id.as_str(), request.cwd.as_str()), ("s", "/w"), "{agent}");
-        let HookEvent::PreToolUse(call) = request.event else { panic!("{agent}") };
-        assert_eq!((call.session_id.as_str(), call.cwd.as_str()), ("s", "/w"), "{agent}");
-        let resolved = crate::tool::resolve(&call).unwrap();
+        let of_request = (request.session_id.as_str(), request.cwd.as_str());
+        assert_eq!(of_request, ("portcullis-canary", "/w"), "{agent}");
+        let HookEvent::PreToolUse(call) = &request.event else { panic!("{agent}") };
+        assert_eq!((call.session_id.as_str(), call.cwd.as_str()), of_request, "{agent}");
+        let resolved = crate::tool::resolve(call).unwrap();
         assert_eq!((resolved.tool.as_str(), resolved.scripts), ("bash", vec!["ls".to_owned()]), "{agent}");
     }
 }

@@ -108,13 +108,14 @@ pub(super) fn switched_off(wanted: &Installation) -> Result<Option<String>, Inst
         | Agent::Amp => return Ok(None),
     };
     let held = Snapshot::read(&path)?;
-    let off = match wanted.agent {
-        Agent::Claude => document::is_on(&held, key)?,
+    let off = if wanted.agent == Agent::Claude {
+        document::is_on(&held, key)?
+    } else {
         // A file that is no TOML is Codex's to complain about.
-        _ => held.text().and_then(|text| text.parse::<toml::Table>().ok()).is_some_and(|config| {
+        held.text().and_then(|text| text.parse::<toml::Table>().ok()).is_some_and(|config| {
             config.get("features").and_then(|features| features.get("hooks"))
                 == Some(&toml::Value::Boolean(false))
-        }),
+        })
     };
     Ok(off.then(|| format!("`{key}` in `{}`", path.display())))
 }
