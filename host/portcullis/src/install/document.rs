@@ -5,8 +5,16 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode
 use serde_json::Value;
 
 use super::file::Snapshot;
-use super::site::Lists;
 use super::{InstallError, State, command};
+
+/// The lists of hooks in a document: one for each event, below one key.
+#[derive(Debug, Clone)]
+pub(super) struct Lists {
+    /// The key that the events lie below.
+    pub(super) below: &'static str,
+    /// Our elements, by event. The first is the one that is asked before a call.
+    pub(super) entries: Vec<(&'static str, Value)>,
+}
 
 /// The document with exactly these entries of ours; none when it is so already.
 pub(super) fn with(held: &Snapshot, lists: &Lists) -> Result<Option<String>, InstallError> {

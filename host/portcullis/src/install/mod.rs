@@ -19,8 +19,9 @@ pub use command::SEAL;
 pub use error::InstallError;
 
 use crate::agent::Agent;
+use document::Lists;
 use file::Snapshot;
-use site::{Lists, Site};
+use site::Site;
 
 /// The agents whose entry can be written.
 pub const AGENTS: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::OpenCode];

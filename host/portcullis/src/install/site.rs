@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::command::{self, Refusal, TIMEOUT};
+use super::document::{self, Lists};
 use super::file::Snapshot;
-use super::{InstallError, Installation, Scope, document};
+use super::{InstallError, Installation, Scope};
 use crate::agent::{self, Agent};
 
 /// One file of an agent's entry.
@@ -16,15 +17,6 @@ pub(super) enum Site {
     Shared { path: PathBuf, lists: Lists },
     /// A file of ours alone.
     Own { path: PathBuf, text: String, executable: bool },
-}
-
-/// The lists of hooks in a document: one for each event, below one key.
-#[derive(Debug, Clone)]
-pub(super) struct Lists {
-    /// The key that the events lie below.
-    pub(super) below: &'static str,
-    /// Our elements, by event. The first is the one that is asked before a call.
-    pub(super) entries: Vec<(&'static str, Value)>,
 }
 
 impl Site {
