@@ -91,15 +91,11 @@ pub(crate) struct CheckArguments {
 /// Reads an agent's hook payload from standard input and answers in that agent's
 /// dialect. Whatever goes wrong, the answer is a refusal; nothing else is ever
 /// printed on standard output.
-///
-/// Agents: claude (Claude Code), codex (Codex), gemini (Gemini CLI), copilot (GitHub
-/// Copilot), cursor (Cursor), opencode (opencode), goose (goose), crush (Crush),
-/// cline (Cline), windsurf (Windsurf), droid (Factory Droid), kiro (Kiro CLI),
-/// antigravity (Antigravity), amp (Amp).
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct HookArguments {
-    /// Whose hook it is, by the short name from the list above.
+    /// Whose hook it is: claude, codex, gemini, copilot (VS Code too), cursor, opencode,
+    /// goose, crush, cline, windsurf, droid, kiro, antigravity or amp.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: String,
     /// End standard output with the line `portcullis:answered`, which the installed

@@ -220,3 +220,27 @@ fn the_reference_names_every_agent_every_event_and_every_deadline() {
         }
     }
 }
+
+#[test]
+fn no_field_that_is_lost_or_spoilt_makes_a_call_an_event_of_no_interest() {
+    let spoilt = ["null", "7", "\"\"", "[]", "{}", "true"]
+        .map(|text| serde_json::from_str::<serde_json::Value>(text).unwrap());
+    for agent in Agent::ALL {
+        let whole: serde_json::Map<_, serde_json::Value> = serde_json::from_str(&call(agent)).unwrap();
+        for name in whole.keys() {
+            let mut payloads = vec![whole.clone()];
+            payloads[0].remove(name);
+            for value in &spoilt {
+                let mut payload = whole.clone();
+                payload.insert(name.clone(), value.clone());
+                payloads.push(payload);
+            }
+            for payload in payloads {
+                let text = serde_json::Value::from(payload).to_string();
+                if let Ok(request) = agent.read(text.as_bytes()) {
+                    assert!(matches!(request.event, HookEvent::PreToolUse(_)), "{agent}: {text}");
+                }
+            }
+        }
+    }
+}
