@@ -21,6 +21,8 @@ pub struct Config {
     pub tools: ToolsConfig,
     /// What the host keeps from being changed.
     pub protect: ProtectConfig,
+    /// What is written to the ledger.
+    pub audit: AuditConfig,
 }
 
 /// `[plugins]`.
@@ -176,6 +178,80 @@ impl Default for ProtectConfig {
     }
 }
 
+/// `[audit]`. Only the user's file has it: a project may not say it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AuditConfig {
+    /// Refuses every call while the ledger cannot be written.
+    pub required: bool,
+    /// Writes the calls that were allowed as well.
+    pub allowed: bool,
+    /// A file of the ledger that would grow past this is set aside, and a new one
+    /// is begun.
+    pub max_bytes: FileSize,
+    /// How many files that were set aside are kept.
+    pub keep: FileCount,
+}
+
+/// A size of a file from 64 KiB to 1 GiB. The default is 16 MiB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileSize(u64);
+
+impl FileSize {
+    /// In bytes.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        self.0
+    }
+}
+
+impl Default for FileSize {
+    fn default() -> Self {
+        Self(16 << 20)
+    }
+}
+
+impl<'de> Deserialize<'de> for FileSize {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const RANGE: std::ops::RangeInclusive<i64> = 1 << 16..=1 << 30;
+        let value = i64::deserialize(deserializer)?;
+        u64::try_from(value).ok().filter(|_| RANGE.contains(&value)).map(Self).ok_or_else(|| {
+            let (least, most) = (RANGE.start(), RANGE.end());
+            serde::de::Error::custom(format_args!("a size of a file is {least} to {most} bytes: `{value}`"))
+        })
+    }
+}
+
+/// A number of files from 1 to 1,000. The default is 8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileCount(u16);
+
+impl FileCount {
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Default for FileCount {
+    fn default() -> Self {
+        Self(8)
+    }
+}
+
+impl<'de> Deserialize<'de> for FileCount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const MAX: i64 = 1_000;
+        let value = i64::deserialize(deserializer)?;
+        u16::try_from(value)
+            .ok()
+            .filter(|_| (1..=MAX).contains(&value))
+            .map(Self)
+            .ok_or_else(|| serde::de::Error::custom(format_args!("1 to {MAX} files are kept: `{value}`")))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Config;
@@ -200,6 +276,34 @@ mod tests {
     fn an_unknown_key_is_an_error_that_names_it() {
         assert!(read(r#"{"plugin":{"guard":{"timout":1}}}"#).unwrap_err().contains("timout"));
         assert!(read(r#"{"plugin":{"guard":{"failure_mode":"clsoed"}}}"#).unwrap_err().contains("clsoed"));
+    }
+
+    #[test]
+    fn the_ledger_is_not_required_and_keeps_eight_files_of_sixteen_mebibytes_unless_the_file_says_otherwise()
+    {
+        let audit = read("{}").unwrap().audit;
+        assert_eq!(
+            (audit.required, audit.allowed, audit.max_bytes.bytes(), audit.keep.get()),
+            (false, false, 16 << 20, 8)
+        );
+        let audit =
+            read(r#"{"audit":{"required":true,"allowed":true,"max_bytes":65536,"keep":1}}"#).unwrap().audit;
+        assert_eq!(
+            (audit.required, audit.allowed, audit.max_bytes.bytes(), audit.keep.get()),
+            (true, true, 1 << 16, 1)
+        );
+        for wrong in [
+            r#"{"require":true}"#,
+            r#"{"max_bytes":0}"#,
+            r#"{"max_bytes":65535}"#,
+            r#"{"max_bytes":-1}"#,
+            r#"{"max_bytes":1073741825}"#,
+            r#"{"keep":0}"#,
+            r#"{"keep":1001}"#,
+            r#"{"required":"yes"}"#,
+        ] {
+            assert!(read(&format!(r#"{{"audit":{wrong}}}"#)).is_err(), "{wrong}");
+        }
     }
 
     #[test]

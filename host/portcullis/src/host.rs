@@ -9,8 +9,10 @@ use portcullis_model::config::Config;
 use portcullis_runtime::{Allocation, CacheDir, Compiler, Runtime, RuntimeOptions, Terminal};
 
 use crate::error::HostError;
+use crate::ledger::LedgerOptions;
 use crate::plugin::{Inspection, Loader, Maker, Pass, PluginSet, Report, SmallStore, Sources, Watch};
 use crate::protect::{Code, Places, Protection};
+use crate::record::Recorder;
 
 /// How long [`Host::open`] waits for files that are still being written.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -38,6 +40,9 @@ pub struct HostOptions {
     pub no_plugins: bool,
     /// Where plugins' small values outlive the process.
     pub store_dir: Option<PathBuf>,
+    /// Where what was decided is written down. None writes nothing; when the
+    /// configuration requires a ledger, every call is refused then.
+    pub ledger: Option<LedgerOptions>,
     /// Files that no call may change, and that nothing else here names.
     pub own: OwnFiles,
     /// The environment: granted variables are taken from it, and `HOME` tells
@@ -54,7 +59,7 @@ pub struct HostOptions {
 
 impl HostOptions {
     /// The defaults: the bundled plugins `guard` and `time`, no directories, no
-    /// cache, a pool of instances, an empty environment, no terminal, no watch, 500 ms
+    /// cache, no ledger, a pool of instances, an empty environment, no terminal, no watch, 500 ms
     /// of quiet.
     #[must_use]
     pub fn new(compiler: Compiler) -> Self {
@@ -68,6 +73,7 @@ impl HostOptions {
             plugins: Vec::new(),
             no_plugins: false,
             store_dir: None,
+            ledger: None,
             own: OwnFiles::default(),
             env: BTreeMap::new(),
             terminal: Arc::new(NoTerminal),
@@ -112,6 +118,7 @@ struct Inner {
     known_tools: Vec<String>,
     home: Option<String>,
     protection: Option<Protection>,
+    recorder: Option<Arc<Recorder>>,
     watch: Option<Watch>,
 }
 
@@ -130,6 +137,7 @@ impl Host {
             return Err(HostError::Locked);
         }
         let protection = options.config.protect.own_files.then(|| Protection::new(places(&options)));
+        let recorder = Recorder::new(&options).map(Arc::new);
         let mut runtime = RuntimeOptions::new(options.compiler);
         runtime.allocation = options.allocation;
         runtime.cache = options.cache;
@@ -145,13 +153,23 @@ impl Host {
         let sources =
             Sources { user: options.plugin_dir, project: options.project_plugin_dir, named: options.plugins };
         let mut loader = Loader::new(maker, sources, options.no_plugins, options.quiet);
-        let plugins = Arc::new(RwLock::new(Arc::new(settled(&mut loader).await)));
+        let first = settled(&mut loader).await;
+        if let Some(recorder) = &recorder {
+            recorder.opened(&first.report, options.no_plugins);
+        }
+        let plugins = Arc::new(RwLock::new(Arc::new(first)));
+        let follower = recorder.clone();
+        let changed = move |set: &PluginSet| {
+            if let Some(recorder) = &follower {
+                recorder.follow(&set.report);
+            }
+        };
         let watch = options
             .watch
-            .then(|| Watch::start(loader, Arc::clone(&plugins)))
+            .then(|| Watch::start(loader, Arc::clone(&plugins), changed))
             .transpose()
             .map_err(HostError::Watch)?;
-        Ok(Self { inner: Arc::new(Inner { plugins, known_tools, home, protection, watch }) })
+        Ok(Self { inner: Arc::new(Inner { plugins, known_tools, home, protection, recorder, watch }) })
     }
 
     /// Every plugin that the host knows of, and how it stands.
@@ -186,6 +204,10 @@ impl Host {
         self.inner.protection.as_ref()
     }
 
+    pub(crate) fn recorder(&self) -> Option<&Recorder> {
+        self.inner.recorder.as_deref()
+    }
+
     pub(crate) fn known_tools(&self) -> &[String] {
         &self.inner.known_tools
     }
@@ -202,7 +224,9 @@ fn places(options: &HostOptions) -> Places {
     let plugins = plugins.chain(replaced).map(|path| (Code::Plugins, PLUGIN, path));
     let config = own.config.iter().map(|path| (Code::Config, CONFIG, path));
     let key = options.cache.iter().map(|cache| &cache.key);
-    let state = own.state.iter().chain(&options.store_dir).chain(key).map(|path| (Code::State, STATE, path));
+    let ledger = options.ledger.iter().map(|ledger| &ledger.dir);
+    let state = own.state.iter().chain(&options.store_dir).chain(key).chain(ledger);
+    let state = state.map(|path| (Code::State, STATE, path));
     let cache = options.cache.iter().map(|cache| (Code::Cache, "the cache of Portcullis", &cache.dir));
     let files = config.chain(plugins).chain(state).chain(cache);
     Places {

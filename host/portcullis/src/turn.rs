@@ -42,8 +42,9 @@ impl Session {
 impl Turn {
     /// Judges a call before it runs. Needs a tokio runtime with its timers on.
     ///
-    /// Takes at most 5 s, whatever the guards do. Dropping the future is safe: a
-    /// judgement that was not waited for is no permit.
+    /// Takes at most 5 s, whatever the guards do, and 2 s more when other processes
+    /// keep the ledger busy. Dropping the future is safe: a judgement that was not
+    /// waited for is no permit.
     pub async fn judge(&self, call: ToolCall) -> Judgement {
         let now = self.host.plugins();
         let bench = Bench {
@@ -53,7 +54,12 @@ impl Turn {
             home: self.host.home(),
             protection: self.host.protection(),
         };
-        gate::judge(bench, &self.session, call).await
+        let judged = gate::judge(bench, &self.session, call).await;
+        match self.host.recorder() {
+            // Written before anybody can act on it.
+            Some(recorder) => recorder.judged(judged, &self.session, &now.report).await,
+            None => judged.judgement,
+        }
     }
 
     /// Runs a permitted call of a tool that a plugin brings. The inner error is

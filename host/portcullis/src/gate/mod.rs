@@ -20,6 +20,7 @@ use portcullis_runtime::CallView as _;
 
 pub(crate) use call::JudgedCall;
 pub use permit::Permit;
+pub(crate) use reason::no_ledger;
 
 use crate::plugin::{Plugin, PluginSet};
 use crate::protect::{Code, Protection};
@@ -95,12 +96,22 @@ impl Bench<'_> {
 /// that the executor goes on and the deadline holds.
 const INLINE_MAX: usize = 256 << 10;
 
+/// A judgement, and what it was about.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    pub(crate) judgement: Judgement,
+    /// None when the call could not be understood.
+    pub(crate) call: Option<Arc<JudgedCall>>,
+}
+
 /// Judges one call.
-pub(crate) async fn judge(bench: Bench<'_>, session: &str, call: ToolCall) -> Judgement {
+pub(crate) async fn judge(bench: Bench<'_>, session: &str, call: ToolCall) -> Judged {
     let start = Instant::now();
     let (id, tool) = (call.id.clone(), call.tool.clone());
-    let outcome = answered(&tool, decide(&bench, session, call, start + JUDGEMENT_TIME)).await;
-    Judgement { id, outcome, took: start.elapsed() }
+    let mut understood = None;
+    let decision = decide(&bench, session, call, start + JUDGEMENT_TIME, &mut understood);
+    let outcome = answered(&tool, decision).await;
+    Judged { judgement: Judgement { id, outcome, took: start.elapsed() }, call: understood }
 }
 
 /// A failure of the host itself is a refusal too, and the next call is judged anew.
@@ -126,6 +137,7 @@ async fn decide(
     session: &str,
     call: ToolCall,
     deadline: Instant,
+    understood: &mut Option<Arc<JudgedCall>>,
 ) -> Result<Permit, Refusal> {
     let tool = call.tool.clone();
     let resolved = match bench.home {
@@ -138,8 +150,11 @@ async fn decide(
         fault: Some(FaultKind::BadInput),
         reason: format!("Blocked, because {}.", malformed.reason),
     })?;
-    let brought = bench.now.tool(&resolved.tool);
-    let vouched = resolved.known || brought.is_some() || bench.known_tools.contains(&tool);
+    let is_known = resolved.known;
+    let call = Arc::new(JudgedCall::new(call, resolved, session));
+    *understood = Some(Arc::clone(&call));
+    let brought = bench.now.tool(call.canonical());
+    let vouched = is_known || brought.is_some() || bench.known_tools.contains(&tool);
     if !vouched && bench.now.requires_a_plugin() {
         return Err(reason::unknown_tool(&tool));
     }
@@ -147,7 +162,6 @@ async fn decide(
         return Err(reason::standing(standing));
     }
     let auto_approved = brought.is_some_and(|(_, tool)| tool.auto_approve);
-    let call = Arc::new(JudgedCall::new(call, resolved, session));
     if call.script_bytes() > INLINE_MAX {
         taken_apart(Arc::clone(&call), deadline).await.map_err(|fault| reason::host(&tool, &fault))?;
     }

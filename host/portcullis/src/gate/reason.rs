@@ -95,6 +95,21 @@ pub(super) fn standing(standing: &Standing) -> Refusal {
     }
 }
 
+/// Nothing can be written down, and the operator requires that everything is.
+pub(crate) fn no_ledger(failed: &str) -> Refusal {
+    Refusal {
+        by: RefusedBy { kind: RefuserKind::Standing, name: "ledger".to_owned() },
+        code: format!("fault/{}", FaultKind::Resource),
+        fault: Some(FaultKind::Resource),
+        reason: format!(
+            "Blocked, because the ledger of Portcullis cannot be written: {failed}. This is a fault and not a decision: \
+             the call was not found to be wrong. The user requires the ledger, so every tool call is refused until that \
+             is mended. Ask the user to look at the directory that `portcullis ledger verify` names and at the room on \
+             its disk, or to take `required = true` out of `[audit]` in their own configuration file."
+        ),
+    }
+}
+
 /// A call that would change what Portcullis stands on. The path or the command is
 /// the model's own; where it leads is not told.
 pub(super) fn own(objection: Objection) -> Refusal {

@@ -40,7 +40,12 @@ enum Wake {
 }
 
 impl Watch {
-    pub(crate) fn start(loader: Loader, current: Current) -> std::io::Result<Self> {
+    /// Follows what `loader` looks at. `changed` is shown every set once it serves.
+    pub(crate) fn start(
+        loader: Loader,
+        current: Current,
+        changed: impl Fn(&PluginSet) + Send + 'static,
+    ) -> std::io::Result<Self> {
         let (wake, woken) = mpsc::channel();
         let executor = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let hints = wake.clone();
@@ -68,7 +73,10 @@ impl Watch {
                 let pass = catch_unwind(AssertUnwindSafe(|| executor.block_on(loader.pass())));
                 pause = match pass {
                     Ok(Pass { set, settling }) => {
-                        *current.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::new(set);
+                        let set = Arc::new(set);
+                        let serves = Arc::clone(&set);
+                        *current.write().unwrap_or_else(std::sync::PoisonError::into_inner) = serves;
+                        changed(&set);
                         if settling { SETTLING } else { TICK }
                     }
                     Err(_) => {

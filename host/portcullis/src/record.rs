@@ -1,0 +1,166 @@
+//! Between the gate and the ledger: what is written, and what happens when it cannot
+//! be.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use portcullis_model::config::AuditConfig;
+use portcullis_model::judgement::RefuserKind;
+use portcullis_runtime::CallView as _;
+use tokio::sync::oneshot;
+
+use crate::gate::{self, Judged, Judgement};
+use crate::host::HostOptions;
+use crate::ledger::{Entry, EntryKind, Epoch, Ledger, LedgerError, PluginEntry, Prepared};
+use crate::plugin::{PluginRow, PluginState, Report};
+
+/// Writes down what a host decides.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    ledger: Option<Arc<Ledger>>,
+    audit: AuditConfig,
+    /// Where plugins are looked for: hosts that look elsewhere have other sets, and
+    /// those are no changes of one another's.
+    place: String,
+    /// The set that was seen last.
+    epoch: Mutex<Option<Epoch>>,
+    /// A failure was told.
+    told: AtomicBool,
+}
+
+impl Recorder {
+    /// None when nothing is to be written, and nothing has to be.
+    pub(crate) fn new(options: &HostOptions) -> Option<Self> {
+        let audit = options.config.audit;
+        let ledger = options.ledger.clone().map(|own| Arc::new(Ledger::new(own, audit, &options.env)));
+        if ledger.is_none() && !audit.required {
+            return None;
+        }
+        let sources = [&options.own.config, &options.plugin_dir, &options.project_plugin_dir];
+        let place = sources.into_iter().flatten().chain(&options.plugins);
+        let place: Vec<_> = place.map(|path| path.to_string_lossy()).collect();
+        Some(Self {
+            ledger,
+            audit,
+            place: place.join("\n"),
+            epoch: Mutex::default(),
+            told: AtomicBool::default(),
+        })
+    }
+
+    /// A host has opened.
+    pub(crate) fn opened(&self, report: &Report, no_plugins: bool) {
+        let Some(ledger) = &self.ledger else { return };
+        if no_plugins {
+            let what = "A host was opened with every plugin turned off, by `--no-plugins`.";
+            self.tell(ledger.append(Entry::new(EntryKind::NoPlugins, what)));
+        } else {
+            self.follow(report);
+        }
+    }
+
+    /// These plugins act from now on.
+    pub(crate) fn follow(&self, report: &Report) {
+        let Some(ledger) = &self.ledger else { return };
+        let now = epoch(report);
+        let mut last = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.as_ref() != Some(&now) {
+            self.tell(ledger.note_plugins(&self.place, &now));
+            *last = Some(now);
+        }
+    }
+
+    /// A call was judged. The answer is the judgement, or a refusal in the place of a
+    /// permit when it had to be written down and could not be.
+    pub(crate) async fn judged(&self, judged: Judged, session: &str, report: &Report) -> Judgement {
+        let written = match &self.ledger {
+            Some(ledger) if judged.judgement.outcome.is_err() || self.audit.allowed => {
+                write(ledger, ledger.prepare(entry(&judged, session, report))).await.map(drop)
+            }
+            // Nothing is written of this call, but the next one may be refused.
+            Some(ledger) if self.audit.required => ledger.check(),
+            Some(_) => Ok(()),
+            None => Err(LedgerError::NoPlace),
+        };
+        let mut judgement = judged.judgement;
+        if let Err(error) = &written
+            && self.audit.required
+            && judgement.outcome.is_ok()
+        {
+            judgement.outcome = Err(gate::no_ledger(&error.without_paths()));
+        }
+        self.tell(written);
+        judgement
+    }
+
+    /// Tells of the first failure, and of the next one only when something was written
+    /// between them: a full disk would fill the log as well.
+    fn tell<T>(&self, written: Result<T, LedgerError>) {
+        match written {
+            Ok(_) => self.told.store(false, Ordering::Relaxed),
+            Err(error) if !self.told.swap(true, Ordering::Relaxed) => {
+                tracing::warn!("what was decided is not written down: {error}");
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Writes at once when no other process does. Waiting is left to a thread of its own,
+/// so that the sessions of an executor do not wait with this one.
+async fn write(ledger: &Arc<Ledger>, entry: Prepared) -> Result<u64, LedgerError> {
+    if let Some(seq) = ledger.try_write(&entry)? {
+        return Ok(seq);
+    }
+    let (done, wait) = oneshot::channel();
+    let own = Arc::clone(ledger);
+    let entry = Arc::new(entry);
+    let its = Arc::clone(&entry);
+    let thread = thread::Builder::new().name("portcullis-ledger".to_owned());
+    let started = thread.spawn(move || {
+        // A judgement that was dropped is written all the same.
+        drop(done.send(own.wait_and_write(&its)));
+    });
+    match started {
+        Ok(_) => match wait.await {
+            Ok(written) => written,
+            Err(_) => ledger.wait_and_write(&entry),
+        },
+        Err(_) => ledger.wait_and_write(&entry),
+    }
+}
+
+fn entry(judged: &Judged, session: &str, report: &Report) -> Entry {
+    let wire = judged.judgement.to_wire();
+    // A call that was not understood is known by the name that was refused.
+    let by_input = wire.by.as_ref().filter(|by| by.kind == RefuserKind::Input).map(|by| by.name.clone());
+    let call = judged.call.as_deref();
+    Entry {
+        session: Some(session.to_owned()),
+        tool: call.map(|call| call.agent_tool().to_owned()).or(by_input),
+        canonical: call.map(|call| call.canonical().to_owned()),
+        effects: call.map(|call| call.effects().to_vec()).unwrap_or_default(),
+        epoch: Some(epoch(report).id()),
+        ..Entry::judged(EntryKind::Judgement, wire)
+    }
+}
+
+/// The plugins that decide, and those that are missing.
+fn epoch(report: &Report) -> Epoch {
+    let decides = |row: &&PluginRow| match row.state {
+        PluginState::Active
+        | PluginState::Stale(_)
+        | PluginState::Kept
+        | PluginState::Broken { .. }
+        | PluginState::Unresolved => true,
+        PluginState::Inactive | PluginState::Shadowed | PluginState::Settling => false,
+    };
+    let plugins = report.rows.iter().filter(decides).map(|row| PluginEntry {
+        name: row.name.clone(),
+        state: row.state.as_str().to_owned(),
+        from: row.origin.as_ref().map(|origin| origin.as_str().to_owned()),
+        digest: row.digest.map(|digest| digest.to_string()),
+    });
+    Epoch { plugins: plugins.collect() }
+}
