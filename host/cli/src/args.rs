@@ -11,7 +11,8 @@ Exit codes: 0 done or allowed; 2 refused; 1 the answer is no or the input is wro
 Examples:
   echo '{\"tool\":\"Bash\",\"input\":{\"command\":\"rm -rf build\"}}' | portcullis check
   portcullis plugin list
-  portcullis plugin inspect guard";
+  portcullis plugin inspect guard
+  portcullis ledger show --since 1h";
 
 /// The gate between an AI agent and its tools.
 ///
@@ -70,6 +71,9 @@ pub(crate) enum Verb {
     /// Look at plugins, and try them out.
     #[command(subcommand)]
     Plugin(PluginVerb),
+    /// Look up what was decided, and check that nobody changed it.
+    #[command(subcommand)]
+    Ledger(LedgerVerb),
 }
 
 /// Reads tool calls from standard input, one JSON object or one a line, and
@@ -203,6 +207,63 @@ pub(crate) struct PluginCheckArguments {
     /// Case files, or directories of them.
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub(crate) cases: Vec<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LedgerVerb {
+    /// Print what was decided, the newest last.
+    Show(ShowArguments),
+    /// Check that every line follows from the one before. The exit code is 1 when one
+    /// does not, and the answer names its file and line.
+    Verify(VerifyArguments),
+}
+
+/// Prints what was refused and what went wrong, the newest last; calls that were
+/// allowed too where the configuration says `[audit] allowed = true`.
+///
+/// With several filters an entry has to pass all of them. NAME and ID may be a part
+/// of the word, in any case.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ShowArguments {
+    /// Only what is younger: `90s`, `15m`, `1h`, `2d`, `1w`, a date such as
+    /// 2026-11-30, or a time such as 2026-11-30T10:00:00Z.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only calls that got this verdict.
+    #[arg(long, value_name = "VERDICT", value_parser = ["allow", "ask", "block"])]
+    pub(crate) verdict: Option<String>,
+    /// Only this session.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Only calls of this tool, by its canonical or the agent's own name.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// Only what this guard, or this part of the gate, refused.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
+    /// Only faults: where nobody decided, and the call was refused for that.
+    #[arg(long)]
+    pub(crate) fault: bool,
+    /// Only so many, the newest ones [default: 50; with `--json` all].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) last: Option<u32>,
+    /// Look into this directory instead of the user's ledger.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Print the lines as they are in the file: one JSON object each.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    /// Check this directory instead of the user's ledger.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use portcullis::ledger::{Entry, EntryKind, Ledger};
 use portcullis::model::call::ToolCall;
 use portcullis::model::fault::FaultKind;
 use portcullis::model::input::{Input, InputError, strict_value};
@@ -35,6 +36,7 @@ pub(crate) fn run(
         .map(|dir| dir.to_string_lossy().into_owned())
         .unwrap_or_default();
     let options = open::options(common, environment, None);
+    let own = (common.clone(), environment.clone());
     let (lines, read) = mpsc::channel();
     let (judged, answers) = mpsc::sync_channel(1);
     thread::Builder::new().name("portcullis-read".to_owned()).spawn(move || {
@@ -44,7 +46,8 @@ pub(crate) fn run(
         drop(lines.send(Read::End));
     })?;
     thread::Builder::new().name("portcullis-work".to_owned()).spawn(move || {
-        let mut bench = Bench::open(options);
+        let (common, environment) = own;
+        let mut bench = Bench::open(options, &common, &environment);
         for line in read {
             let answer = match line {
                 Read::Line(line) => Some(bench.judge(line, &cwd)),
@@ -68,6 +71,7 @@ pub(crate) fn run(
                     RecvTimeoutError::Disconnected => (FaultKind::Internal, "`check` failed inside"),
                 };
                 printer.line(&serde_json::to_string(&block("", "check", fault, what))?)?;
+                open::note_fault(common, environment, None, fault, what);
                 return Ok(Exit::Refused);
             }
         };
@@ -162,27 +166,47 @@ fn skip_line(input: &mut impl BufRead) {
 struct Bench {
     host: Result<(Host, tokio::runtime::Runtime), String>,
     sessions: HashMap<String, Session>,
+    /// For what does not reach the gate.
+    ledger: Option<Ledger>,
 }
 
 impl Bench {
-    fn open(options: anyhow::Result<HostOptions>) -> Self {
-        let opened = options.and_then(|options| {
+    fn open(options: anyhow::Result<HostOptions>, common: &Common, environment: &Environment) -> Self {
+        let audit = options.as_ref().map(|options| options.config.audit).unwrap_or_default();
+        let place = open::ledger(common, environment, None);
+        let ledger = place.clone().map(|place| Ledger::new(place, audit, &environment.variables));
+        let opened = options.and_then(|mut options| {
+            options.ledger = place;
             let executor = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
             let host = executor.block_on(Host::open(options))?;
             Ok((host, executor))
         });
         // `-v` shows the whole of it; the model gets the part that is for it.
-        Self { host: opened.map_err(|error| open::for_model(&error)), sessions: HashMap::new() }
+        Self { host: opened.map_err(|error| open::for_model(&error)), sessions: HashMap::new(), ledger }
+    }
+
+    /// The refusal of a line that never reaches the gate, written down.
+    fn refused(&self, wire: JudgementWire, call: Option<ToolCall>) -> JudgementWire {
+        if let Some(ledger) = &self.ledger {
+            let (tool, session) = call.map(|call| (call.tool, call.session_id)).unzip();
+            let entry = Entry { tool, session, ..Entry::judged(EntryKind::Fault, wire.clone()) };
+            if let Err(error) = ledger.append(entry) {
+                tracing::warn!("a refusal is not written down: {error}");
+            }
+        }
+        wire
     }
 
     fn judge(&mut self, line: Line, cwd: &str) -> JudgementWire {
         let line = match line {
             Ok(line) => line,
-            Err((kind, reason)) => return block("", "check", kind, &reason),
+            Err((kind, reason)) => return self.refused(block("", "check", kind, &reason), None),
         };
         let call = match call(&line, cwd) {
             Ok(call) => call,
-            Err((kind, reason)) => return block(&id_of(&line), "check", kind, &reason),
+            Err((kind, reason)) => {
+                return self.refused(block(&id_of(&line), "check", kind, &reason), None);
+            }
         };
         match &self.host {
             Ok((host, executor)) => {
@@ -192,18 +216,15 @@ impl Bench {
                     .or_insert_with(|| host.session(call.session_id.clone()));
                 executor.block_on(session.turn().judge(call)).to_wire()
             }
-            Err(reason) => JudgementWire {
-                by: Some(RefusedBy { kind: RefuserKind::Standing, name: "portcullis".to_owned() }),
-                ..block(
-                    &call.id,
-                    &call.tool,
-                    FaultKind::Load,
-                    &format!(
-                        "Portcullis cannot judge: {reason}. Every tool call is refused until that is mended. Ask the \
-                         user to run `portcullis plugin list`"
-                    ),
-                )
-            },
+            Err(reason) => {
+                let what = format!(
+                    "Portcullis cannot judge: {reason}. Every tool call is refused until that is mended. Ask the \
+                     user to run `portcullis plugin list`"
+                );
+                let by = RefusedBy { kind: RefuserKind::Standing, name: "portcullis".to_owned() };
+                let block = block(&call.id, &call.tool, FaultKind::Load, &what);
+                self.refused(JudgementWire { by: Some(by), ..block }, Some(call))
+            }
         }
     }
 }

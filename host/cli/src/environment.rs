@@ -27,6 +27,11 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
+    /// The directory of the ledger.
+    pub(crate) fn ledger(&self) -> Option<PathBuf> {
+        self.state.as_ref().map(|state| state.join("ledger"))
+    }
+
     pub(crate) fn read() -> Self {
         let place = |variable: &str, below_home: &str| {
             let own = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());

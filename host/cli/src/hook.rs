@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use portcullis::agent::{Agent, HookAnswer, HookEvent, HookInputError, HookRequest};
 use portcullis::install::SEAL;
+use portcullis::model::fault::FaultKind;
 
 use crate::args::{Common, HookArguments};
 use crate::environment::Environment;
@@ -34,24 +35,34 @@ pub(crate) fn run(
             return Ok(Exit::Refused);
         }
     };
-    let (common, environment) = (common.clone(), environment.clone());
+    let own = (common.clone(), environment.clone());
     let deadline = verb.timeout.map_or_else(|| agent.deadline(), Duration::from_secs);
-    let ended = process::within(deadline, move || answer(agent, &common, &environment, &shield));
-    let failed = |what: &str| failure(agent, what, WAY_OUT);
-    let answer = match ended {
-        Ended::Answered(Ok(answer)) => answer,
+    let ended = process::within(deadline, move || {
+        let (common, environment) = own;
+        answer(agent, &common, &environment, &shield)
+    });
+    let failed = |kind, what: String| (failure(agent, &what, WAY_OUT), Some((kind, what)));
+    let (answer, fault) = match ended {
+        Ended::Answered(Ok(answer)) => (answer, None),
         Ended::Answered(Err(error)) if error.is::<HookInputError>() => {
-            failure(agent, &open::for_model(&error), WAY_OUT_OF_A_PAYLOAD)
+            let what = open::for_model(&error);
+            (failure(agent, &what, WAY_OUT_OF_A_PAYLOAD), Some((FaultKind::BadInput, what)))
         }
-        Ended::Answered(Err(error)) => failed(&open::for_model(&error)),
-        Ended::Panicked => failed("it failed inside"),
-        Ended::Late => failed("it took too long"),
-        Ended::NotStarted(error) => failed(&format!("no thread could be started ({error})")),
+        Ended::Answered(Err(error)) => failed(FaultKind::Internal, open::for_model(&error)),
+        Ended::Panicked => failed(FaultKind::Internal, "it failed inside".to_owned()),
+        Ended::Late => failed(FaultKind::Timeout, "it took too long".to_owned()),
+        Ended::NotStarted(error) => {
+            failed(FaultKind::Resource, format!("no thread could be started ({error})"))
+        }
     };
-    let exit = give(&answer, printer);
+    let mut exit = give(&answer, printer);
     // An answer that did not get out is none.
     if verb.seal && exit != Exit::Refused && printer.line(SEAL).is_err() {
-        return Ok(Exit::Refused);
+        exit = Exit::Refused;
+    }
+    // The agent has its answer by now.
+    if let Some((kind, what)) = fault {
+        open::note_fault(common, environment, Some(agent.as_str()), kind, &what);
     }
     Ok(exit)
 }
@@ -110,7 +121,8 @@ fn answer(
         }
         return Ok(request.no_objection());
     };
-    let options = open::options(common, environment, Some(&request.cwd))?;
+    let mut options = open::options(common, environment, Some(&request.cwd))?;
+    options.ledger = open::ledger(common, environment, Some(agent.as_str()));
     let judgement = open::block_on(async {
         let host = portcullis::Host::open(options).await?;
         anyhow::Ok(host.session(request.session_id.clone()).turn().judge((**call).clone()).await)

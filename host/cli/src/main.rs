@@ -7,6 +7,7 @@ mod environment;
 mod exit;
 mod hook;
 mod install;
+mod ledger;
 mod open;
 mod plugin;
 mod printer;
@@ -16,6 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use portcullis::model::fault::FaultKind;
 
 use crate::args::{Arguments, Verb};
 use crate::environment::Environment;
@@ -45,11 +47,15 @@ fn main() -> ExitCode {
             // `--help` and `--version` are no errors, and clap knows where each goes.
             let wrong = error.use_stderr();
             drop(error.print());
-            return match hook::misspelt(&arguments).filter(|_| wrong) {
-                Some(agent) => hook::fail(agent, "its command line is not understood", &printer).into(),
-                None if wrong => Exit::No.into(),
-                None => Exit::Done.into(),
+            let Some(agent) = hook::misspelt(&arguments).filter(|_| wrong) else {
+                return if wrong { Exit::No } else { Exit::Done }.into();
             };
+            const WHAT: &str = "its command line is not understood";
+            let exit = hook::fail(agent, WHAT, &printer);
+            let (common, environment) = (args::Common::default(), Environment::read());
+            let agent = agent.map(portcullis::agent::Agent::as_str);
+            open::note_fault(&common, &environment, agent, FaultKind::BadInput, WHAT);
+            return exit.into();
         }
     };
     printer::follow_logs(arguments.common.verbose);
@@ -66,6 +72,7 @@ fn main() -> ExitCode {
         Verb::Uninstall(verb) => install::uninstall(&arguments.common, &verb, &environment, &printer),
         Verb::Doctor(verb) => doctor::run(&arguments.common, &verb, &environment, &printer),
         Verb::Plugin(verb) => plugin::run(&arguments.common, &verb, &environment, &printer),
+        Verb::Ledger(verb) => ledger::run(&verb, &environment, &printer),
     };
     exit.unwrap_or_else(|error| {
         printer.error(&error);

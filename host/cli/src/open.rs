@@ -2,10 +2,14 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use portcullis::agent::HookInputError;
+use portcullis::ledger::{Entry, EntryKind, Ledger, LedgerOptions};
 use portcullis::model::config::Config;
+use portcullis::model::fault::FaultKind;
+use portcullis::model::judgement::Verdict;
 use portcullis::runtime::{Allocation, CacheDir, Compiler, Terminal};
 use portcullis::{ConfigError, Host, HostError, HostOptions, OwnFiles};
 
@@ -54,6 +58,43 @@ pub(crate) fn options(
     options.env = environment.variables.clone();
     options.terminal = Arc::new(Bell);
     Ok(options)
+}
+
+/// How long a process that has already answered waits for other writers.
+const LATE_WAIT: Duration = Duration::from_millis(500);
+
+/// Where what is decided is written down. `--isolated` leaves no trace.
+pub(crate) fn ledger(
+    common: &Common,
+    environment: &Environment,
+    agent: Option<&str>,
+) -> Option<LedgerOptions> {
+    let dir = environment.ledger().filter(|_| !common.isolated)?;
+    Some(LedgerOptions { agent: agent.map(str::to_owned), ..LedgerOptions::new(dir) })
+}
+
+/// Writes down that a call was refused without having reached the gate. It is
+/// refused, so nothing hangs on this.
+pub(crate) fn note_fault(
+    common: &Common,
+    environment: &Environment,
+    agent: Option<&str>,
+    fault: FaultKind,
+    what: &str,
+) {
+    let Some(options) = ledger(common, environment, agent) else { return };
+    // A configuration that cannot be read may be why.
+    let audit = config(common, environment).map(|config| config.audit).unwrap_or_default();
+    let options = LedgerOptions { lock_wait: LATE_WAIT, ..options };
+    let entry = Entry {
+        verdict: Some(Verdict::Block),
+        code: Some(format!("fault/{fault}")),
+        fault: Some(fault),
+        ..Entry::new(EntryKind::Fault, format!("Portcullis could not judge this call: {what}."))
+    };
+    if let Err(error) = Ledger::new(options, audit, &environment.variables).append(entry) {
+        tracing::warn!("a refusal is not written down: {error}");
+    }
 }
 
 /// The workspace: `-C`, or the current directory.

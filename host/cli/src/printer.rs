@@ -70,6 +70,19 @@ pub(crate) fn follow_logs(verbose: u8) {
     );
 }
 
+/// How many characters a line of the terminal on standard output has; none when it is
+/// none.
+pub(crate) fn columns() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+/// `text` on one line, without what a terminal would take for a command or show in
+/// another order.
+pub(crate) fn plain(text: &str) -> String {
+    let hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+    text.chars().map(|c| if c.is_control() || hidden(c) { ' ' } else { c }).collect()
+}
+
 /// A table for people: columns as wide as their widest cell, the last one free.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let widths: Vec<usize> = header

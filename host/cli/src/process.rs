@@ -31,12 +31,14 @@ impl Shield {
         let raised = Arc::new(AtomicBool::new(true));
         #[cfg(unix)]
         {
-            use signal_hook::consts::SIGABRT;
+            use signal_hook::consts::{SIGABRT, SIGXFSZ};
             let status = i32::from(ABORTED);
             let set = signal_hook::flag::register_conditional_shutdown(SIGABRT, status, Arc::clone(&raised));
             if let Err(error) = set {
                 tracing::warn!("an abort of this process would not count as a refusal: {error}");
             }
+            // A file that may not grow is an error of the write then, and not the end.
+            drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
         }
         Self(raised)
     }

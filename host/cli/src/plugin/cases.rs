@@ -166,6 +166,7 @@ impl Benches<'_> {
         options.config.plugins.required = Vec::new();
         // A case is about the plugin alone.
         options.config.protect.own_files = false;
+        options.config.audit.required = false;
         if let Some(path) = &self.file {
             options.config.plugins.enabled = Some(Vec::new());
             options.plugins = vec![path.clone()];

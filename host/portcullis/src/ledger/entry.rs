@@ -17,6 +17,8 @@ const EFFECT_MAX: usize = 240;
 const EFFECTS_MAX: usize = 12;
 /// Plugins of one set.
 const PLUGINS_MAX: usize = 24;
+/// Each word of a plugin of a set. A digest has 64.
+const PLUGIN_WORD_MAX: usize = 96;
 const REASON_MAX: usize = 4 << 10;
 
 /// What sort of event an entry tells of.
@@ -151,10 +153,10 @@ impl Entry {
         let effects = self.effects.iter().take(EFFECTS_MAX);
         let effects = effects.map(|effect| text(&format!("{}: {}", effect.kind, effect.target), EFFECT_MAX));
         let plugins = self.plugins.iter().take(PLUGINS_MAX).map(|plugin| PluginEntry {
-            name: fit(&plugin.name, WORD_MAX),
-            state: fit(&plugin.state, WORD_MAX),
-            from: plugin.from.as_ref().map(|from| fit(from, WORD_MAX)),
-            digest: plugin.digest.as_ref().map(|digest| fit(digest, WORD_MAX)),
+            name: fit(&plugin.name, PLUGIN_WORD_MAX),
+            state: fit(&plugin.state, PLUGIN_WORD_MAX),
+            from: plugin.from.as_ref().map(|from| fit(from, PLUGIN_WORD_MAX)),
+            digest: plugin.digest.as_ref().map(|digest| fit(digest, PLUGIN_WORD_MAX)),
         });
         Prepared {
             kind: self.kind,

@@ -16,6 +16,8 @@ const READS: &[&[&str]] = &[
     &["help"],
     &["version"],
     &["log"],
+    &["ledger", "show"],
+    &["ledger", "verify"],
     &["plugin", "list"],
     &["plugin", "inspect"],
     &["plugin", "check"],
@@ -123,6 +125,7 @@ mod tests {
             "echo '{}' | portcullis check",
             "portcullis hook --agent claude",
             "portcullis --config /x plugin inspect guard",
+            "portcullis ledger show --since 1h; portcullis ledger verify",
             "echo portcullis trust; grep -r 'portcullis trust' docs",
             "cargo build -p portcullis; cargo run --bin portcullis",
             "kill 12; pkill node",
@@ -135,6 +138,7 @@ mod tests {
     fn verbs_that_change_anything_are_refused_and_unknown_ones_too() {
         for script in [
             "portcullis trust .",
+            "portcullis ledger clear",
             "sudo portcullis uninstall",
             "~/.cargo/bin/portcullis plugin remove guard",
             "portcullis --config x install --agent claude",

@@ -1,0 +1,355 @@
+//! `portcullis ledger`, and what `hook` and `check` write into it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::indexing_slicing,
+    reason = "a test ends when anything is wrong"
+)]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{BINARY, Seen, User, fixture};
+
+const RM: &str = r#"{"id":"c1","session_id":"s1","tool":"Bash","input":{"command":"rm -rf build"}}"#;
+const LS: &str = r#"{"id":"c2","session_id":"s2","tool":"Bash","input":{"command":"ls"}}"#;
+
+/// A user whose state is their own. The key to the cache is the one that all tests
+/// share, so that nothing is compiled again.
+struct Keeper(User);
+
+impl Keeper {
+    fn new() -> Self {
+        let user = User::new();
+        let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("state/portcullis/cache.key");
+        if !shared.is_file() {
+            user.run(&["check", "--isolated"], LS);
+        }
+        let keeper = Self(user);
+        fs::create_dir_all(keeper.state()).unwrap();
+        fs::copy(shared, keeper.state().join("cache.key")).unwrap();
+        keeper
+    }
+
+    fn state(&self) -> PathBuf {
+        self.0.path("state/portcullis")
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.state().join("ledger")
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = self.0.command(program);
+        command.env("XDG_STATE_HOME", self.0.path("state"));
+        command
+    }
+
+    fn run(&self, arguments: &[&str], stdin: impl AsRef<[u8]>) -> Seen {
+        self.0.finish(self.command(BINARY).args(arguments), stdin.as_ref())
+    }
+
+    fn claude(&self, fixture_name: &str) -> Seen {
+        self.run(&["hook", "--agent", "claude"], fixture(fixture_name))
+    }
+
+    /// The lines of the ledger, by `show --json`.
+    fn lines(&self, filters: &[&str]) -> Vec<Value> {
+        let seen = self.run(&[&["ledger", "show", "--json"], filters].concat(), "");
+        assert_eq!((seen.code, seen.stderr.as_str()), (Some(0), ""), "{seen}");
+        seen.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Puts a file where the ledger's directory belongs.
+    fn spoil(&self) {
+        let _ = fs::remove_dir_all(self.dir());
+        fs::write(self.dir(), "in the way").unwrap();
+    }
+}
+
+fn word<'a>(line: &'a Value, pointer: &str) -> &'a str {
+    line.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[test]
+fn a_ledger_that_is_not_there_is_told_in_clear_words() {
+    let keeper = Keeper::new();
+    for verb in ["show", "verify"] {
+        let seen = keeper.run(&["ledger", verb], "");
+        assert_eq!(seen.code, Some(0), "{seen}");
+        let text = format!("{}{}", seen.stdout, seen.stderr);
+        assert!(text.contains("The ledger is empty: nothing was written yet."), "{seen}");
+        assert!(text.contains("[user]/state/portcullis/ledger"), "{seen}");
+    }
+    assert!(keeper.lines(&[]).is_empty());
+    let seen = keeper.run(&["ledger", "verify", "--json"], "");
+    let value: Value = serde_json::from_str(&seen.stdout).unwrap();
+    assert_eq!((&value["whole"], &value["entries"]), (&true.into(), &0.into()));
+    let seen = keeper.run(&["ledger", "show", "--dir", "nowhere"], "");
+    assert_eq!((seen.code, seen.stderr.as_str()), (Some(1), "error: there is no directory `nowhere`\n"));
+}
+
+#[test]
+fn a_refusal_is_one_line_and_an_allowed_call_is_none_until_the_file_says_so() {
+    let keeper = Keeper::new();
+    assert_eq!(keeper.claude("claude/pre-bash.json").code, Some(2));
+    keeper.run(&["check"], format!("{LS}\n{RM}\n"));
+    let lines = keeper.lines(&[]);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    for (at, line) in lines.iter().enumerate() {
+        assert_eq!((&line["v"], &line["seq"]), (&1.into(), &(at + 1).into()));
+        assert_eq!((word(line, "/kind"), word(line, "/verdict")), ("judgement", "block"));
+        assert_eq!((word(line, "/tool"), word(line, "/canonical")), ("Bash", "bash"));
+        assert_eq!((word(line, "/by/kind"), word(line, "/by/name")), ("guard", "guard"));
+        assert_eq!(word(line, "/code"), "guard/rm");
+        assert_eq!(word(line, "/effects/0"), "run: rm -rf build");
+        assert!(word(line, "/reason").starts_with("Blocked by the guard plugin"), "{line}");
+        assert!(line.get("fault").is_none() && line["micros"].is_u64() && line["pid"].is_u64(), "{line}");
+    }
+    assert_eq!((word(&lines[0], "/agent"), word(&lines[1], "/agent")), ("claude", ""));
+    assert_eq!((word(&lines[1], "/call"), word(&lines[1], "/session")), ("c1", "s1"));
+    assert_eq!(word(&lines[1], "/prev"), word(&lines[0], "/hash"));
+    keeper.0.config("[audit]\nallowed = true");
+    keeper.run(&["check"], LS);
+    assert_eq!(word(keeper.lines(&[]).last().unwrap(), "/verdict"), "allow");
+    // And nothing at all where no file of the user's is read.
+    assert_eq!(keeper.run(&["check", "--isolated"], RM).code, Some(2));
+    assert_eq!(keeper.lines(&[]).len(), 3);
+}
+
+#[test]
+fn what_never_reaches_the_gate_is_a_line_too() {
+    let keeper = Keeper::new();
+    keeper.run(&["hook", "--agent", "claude"], "garbage");
+    keeper.run(&["hook", "--agent", "gemini", "--bogus"], "");
+    keeper.run(&["check"], "what is this");
+    let mut command = keeper.command(BINARY);
+    let mut child = command.args(["hook", "--agent", "codex", "--timeout", "1"]).spawn().unwrap();
+    let open = child.stdin.take();
+    child.wait_with_output().unwrap();
+    drop(open);
+    keeper.0.config("[plugins]\nenabled = 7");
+    assert_eq!(keeper.claude("claude/pre-bash.json").code, Some(2));
+    keeper.run(&["check"], RM);
+    let lines = keeper.lines(&[]);
+    let seen: Vec<_> =
+        lines.iter().map(|line| (word(line, "/kind"), word(line, "/agent"), word(line, "/fault"))).collect();
+    assert_eq!(
+        seen,
+        [
+            ("fault", "claude", "bad-input"),
+            ("fault", "gemini", "bad-input"),
+            ("fault", "", "bad-input"),
+            ("fault", "codex", "timeout"),
+            ("fault", "claude", "internal"),
+            ("fault", "", "load"),
+        ]
+    );
+    assert!(lines.iter().all(|line| word(line, "/verdict") == "block"));
+}
+
+#[test]
+fn plugins_that_are_turned_off_are_written_down() {
+    let keeper = Keeper::new();
+    assert_eq!(keeper.run(&["check", "--no-plugins"], RM).code, Some(0));
+    let lines = keeper.lines(&[]);
+    assert_eq!((lines.len(), word(&lines[0], "/kind")), (1, "no-plugins"));
+    // Locked, it is refused, and that is written too.
+    keeper.0.config("[plugins]\nlocked = true");
+    assert_eq!(keeper.run(&["check", "--no-plugins"], RM).code, Some(2));
+    assert_eq!(word(keeper.lines(&[]).last().unwrap(), "/kind"), "fault");
+}
+
+#[test]
+fn a_change_of_what_acts_is_one_line() {
+    let keeper = Keeper::new();
+    for config in ["", "", "[plugins]\nenabled = [\"guard\"]", "[plugins]\nenabled = [\"guard\"]"] {
+        keeper.0.config(config);
+        keeper.run(&["check"], LS);
+    }
+    let lines = keeper.lines(&[]);
+    assert_eq!((lines.len(), word(&lines[0], "/kind")), (1, "plugins"), "{lines:?}");
+    assert_eq!(word(&lines[0], "/reason"), "Other plugins act than before: time went.");
+    assert_eq!((word(&lines[0], "/plugins/0/name"), &lines[0]["plugins"][1]), ("guard", &Value::Null));
+}
+
+/// Row D04 of the faults: a ledger that is required and cannot be written.
+#[test]
+fn a_ledger_that_is_required_and_cannot_be_written_refuses_every_call() {
+    let keeper = Keeper::new();
+    keeper.0.config("[audit]\nrequired = true");
+    // Healthy, an allowed and a refused call.
+    let healthy = keeper.run(&["check"], format!("{LS}\n{RM}\n"));
+    let verdicts = |seen: &Seen| -> Vec<String> {
+        let lines = seen.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.map(|line| format!("{} {}", word(&line, "/verdict"), word(&line, "/code"))).collect()
+    };
+    assert_eq!(verdicts(&healthy), ["allow ", "block guard/rm"]);
+    keeper.spoil();
+    let seen = keeper.run(&["check"], format!("{LS}\n{RM}\n"));
+    assert_eq!(verdicts(&seen), ["block fault/resource", "block guard/rm"], "{seen}");
+    let first: Value = serde_json::from_str(seen.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!((word(&first, "/by/kind"), word(&first, "/by/name")), ("standing", "ledger"));
+    assert_eq!(word(&first, "/fault"), "resource");
+    let reason = word(&first, "/reason");
+    for part in ["ledger", "not a directory", "`portcullis ledger verify`", "`required = true`"] {
+        assert!(reason.contains(part), "{part}: {reason}");
+    }
+    assert!(!reason.contains("[user]"), "a host path reached the model: {reason}");
+    // The hook refuses a harmless call in the agent's own dialect.
+    let payload = fixture("claude/pre-bash.json").replace("rm -rf build", "npm test");
+    assert_eq!(keeper.run(&["hook", "--agent", "claude"], &payload).code, Some(2));
+    // What repairs it works meanwhile.
+    let seen = keeper.run(&["ledger", "verify"], "");
+    assert!(seen.code == Some(1) && seen.stderr.contains("[user]/state/portcullis/ledger"), "{seen}");
+    fs::remove_file(keeper.dir()).unwrap();
+    assert_eq!(keeper.run(&["hook", "--agent", "claude"], &payload).code, Some(0));
+}
+
+#[test]
+fn a_ledger_that_is_not_required_and_cannot_be_written_changes_no_judgement() {
+    let keeper = Keeper::new();
+    keeper.spoil();
+    let seen = keeper.run(&["check"], format!("{LS}\n{RM}\n"));
+    assert_eq!((seen.stdout.matches("\"allow\"").count(), seen.code), (1, Some(2)), "{seen}");
+    let seen = keeper.run(&["-v", "check"], format!("{RM}\n{RM}\n"));
+    assert_eq!(seen.stderr.matches("what was decided is not written down").count(), 1, "{seen}");
+    // Without a place for it, it can be required in vain only.
+    keeper.0.config("[audit]\nrequired = true");
+    let config = keeper.0.path("config/portcullis/config.toml");
+    let seen = keeper.run(&["check", "--isolated", "--config", config.to_str().unwrap()], LS);
+    assert!(seen.code == Some(2) && seen.stdout.contains("there is no place for it"), "{seen}");
+}
+
+/// Row D04 of the faults: no room for another byte.
+#[test]
+fn a_file_that_may_not_grow_is_a_refusal_and_leaves_no_half_a_line() {
+    let keeper = Keeper::new();
+    keeper.0.config("[audit]\nrequired = true\nallowed = true");
+    for _ in 0..4 {
+        assert_eq!(keeper.run(&["check"], LS).code, Some(0));
+    }
+    let before = fs::metadata(keeper.dir().join("ledger.jsonl")).unwrap().size();
+    assert!(before > 1024, "{before}");
+    let payload = fixture("claude/pre-bash.json").replace("rm -rf build", "npm test");
+    let mut command = keeper.command("/bin/sh");
+    // In blocks of 512 bytes: enough for what is there, and too little for one line more.
+    let limit = before.div_ceil(512);
+    command.args(["-c", &format!("ulimit -f {limit}; exec \"$0\" hook --agent claude"), BINARY]);
+    let seen = keeper.0.finish(&mut command, payload.as_bytes());
+    assert_eq!(seen.code, Some(2), "{seen}");
+    assert!(seen.stderr.contains("its file cannot be written"), "{seen}");
+    assert_eq!(fs::metadata(keeper.dir().join("ledger.jsonl")).unwrap().size(), before);
+    assert_eq!(keeper.run(&["ledger", "verify"], "").code, Some(0));
+    assert_eq!(keeper.run(&["hook", "--agent", "claude"], &payload).code, Some(0), "and it recovers");
+}
+
+#[test]
+fn a_link_in_the_place_of_the_file_is_not_followed() {
+    let keeper = Keeper::new();
+    let victim = keeper.0.write("victim", "");
+    fs::create_dir_all(keeper.dir()).unwrap();
+    symlink(&victim, keeper.dir().join("ledger.jsonl")).unwrap();
+    assert_eq!(keeper.claude("claude/pre-bash.json").code, Some(2));
+    assert_eq!(fs::read_to_string(victim).unwrap(), "");
+}
+
+#[test]
+fn the_table_is_for_people_and_its_filters_hold() {
+    let keeper = Keeper::new();
+    keeper.0.config("[audit]\nallowed = true");
+    let escape = r#"{"id":"c3","session_id":"s3","tool":"Bash","input":{"command":"rm -rf \u001b[2Jx --token hunter2"}}"#;
+    keeper.run(&["check"], format!("{LS}\n{RM}\n{escape}\nnonsense\n"));
+    let seen = keeper.run(&["ledger", "show"], "");
+    let rows: Vec<&str> = seen.stdout.lines().collect();
+    assert!(rows[0].starts_with("TIME ") && rows.len() == 5, "{seen}");
+    for (row, parts) in rows[1..].iter().zip([
+        &["allow", "bash", "run: ls"][..],
+        &["block", "bash", "guard/rm", "run: rm -rf build"],
+        &["block", "guard/rm", "[2Jx --token [redacted]"],
+        &["block", "check", "fault/bad-input", "not valid JSON"],
+    ]) {
+        assert!(parts.iter().all(|part| row.contains(part)), "{row}: {parts:?}");
+    }
+    assert!(!seen.stdout.contains('\u{1b}') && !seen.stdout.contains("hunter2"), "{seen}");
+    let ids = |filters: &[&str]| -> Vec<String> {
+        keeper.lines(filters).iter().map(|line| word(line, "/call").to_owned()).collect()
+    };
+    assert_eq!(ids(&["--verdict", "allow"]), ["c2"]);
+    assert_eq!(ids(&["--verdict", "block", "--tool", "BASH"]), ["c1", "c3"]);
+    assert_eq!(ids(&["--session", "s3"]), ["c3"]);
+    assert_eq!(ids(&["--by", "guard"]), ["c1", "c3"]);
+    assert_eq!(ids(&["--fault"]), [""]);
+    assert_eq!(ids(&["--last", "2"]), ["c3", ""]);
+    assert_eq!(ids(&["--since", "1h"]).len(), 4);
+    assert!(ids(&["--since", "0s"]).is_empty());
+    let seen = keeper.run(&["ledger", "show", "--session", "nobody"], "");
+    assert_eq!(
+        (seen.stdout.as_str(), seen.stderr.as_str()),
+        ("", "None of the 4 entries is what you ask for.\n")
+    );
+    let seen = keeper.run(&["ledger", "show", "--last", "1"], "");
+    assert!(seen.stderr.contains("the newest 1 of 4"), "{seen}");
+    let seen = keeper.run(&["ledger", "show", "--since", "yesterday"], "");
+    assert!(seen.code == Some(1) && seen.stderr.contains("hint: `15m`"), "{seen}");
+}
+
+#[test]
+fn a_chain_that_breaks_is_told_with_file_and_line() {
+    let keeper = Keeper::new();
+    keeper.run(&["check"], format!("{RM}\n{RM}\n{RM}\n"));
+    let seen = keeper.run(&["ledger", "verify"], "");
+    assert_eq!(seen.code, Some(0), "{seen}");
+    assert!(
+        seen.stdout.starts_with("3 entries in 1 file, from 20") && seen.stdout.contains("is whole"),
+        "{seen}"
+    );
+    let file = keeper.dir().join("ledger.jsonl");
+    let text = fs::read_to_string(&file).unwrap();
+    let second = text.lines().nth(1).unwrap();
+    for (changed, kind) in [
+        (text.replacen(second, &second.replace("rm -rf build", "ls"), 1), "edited"),
+        (text.replacen(&format!("{second}\n"), "", 1), "removed"),
+        (text.replacen(second, "{", 1), "torn"),
+    ] {
+        fs::write(&file, changed).unwrap();
+        let seen = keeper.run(&["ledger", "verify"], "");
+        assert_eq!(seen.code, Some(1), "{seen}");
+        assert!(seen.stdout.starts_with("The chain breaks at ledger.jsonl:2: "), "{seen}");
+        let seen = keeper.run(&["ledger", "verify", "--json"], "");
+        let value: Value = serde_json::from_str(&seen.stdout).unwrap();
+        assert_eq!(seen.code, Some(1));
+        assert_eq!((word(&value, "/broken/file"), &value["broken"]["line"]), ("ledger.jsonl", &2.into()));
+        assert_eq!((word(&value, "/broken/kind"), &value["whole"]), (kind, &false.into()));
+    }
+}
+
+/// As many real processes as issue 4 asks for are too slow without optimisation;
+/// `two_hundred_writers_at_once_lose_nothing_and_the_chain_is_whole` has the number.
+#[test]
+fn many_hooks_at_once_are_as_many_lines_and_the_chain_is_whole() {
+    const AT_ONCE: usize = 24;
+    let keeper = Keeper::new();
+    let payload = fixture("claude/pre-bash.json");
+    std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..AT_ONCE)
+            .map(|_| scope.spawn(|| keeper.run(&["hook", "--agent", "claude"], &payload)))
+            .collect();
+        for run in runs {
+            let seen = run.join().unwrap();
+            assert_eq!(seen.code, Some(2), "{seen}");
+        }
+    });
+    assert_eq!(keeper.lines(&[]).len(), AT_ONCE);
+    let seen = keeper.run(&["ledger", "verify", "--json"], "");
+    let value: Value = serde_json::from_str(&seen.stdout).unwrap();
+    assert_eq!((&value["entries"], &value["whole"]), (&AT_ONCE.into(), &true.into()), "{seen}");
+}
