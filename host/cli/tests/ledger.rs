@@ -234,15 +234,16 @@ fn a_ledger_that_is_not_required_and_cannot_be_written_changes_no_judgement() {
 fn a_file_that_may_not_grow_is_a_refusal_and_leaves_no_half_a_line() {
     let keeper = Keeper::new();
     keeper.0.config("[audit]\nrequired = true\nallowed = true");
-    for _ in 0..4 {
-        assert_eq!(keeper.run(&["check"], LS).code, Some(0));
-    }
+    // The engine makes files of its own, in memory, which have to fit below the limit.
+    fs::create_dir_all(keeper.dir()).unwrap();
+    fs::write(keeper.dir().join("ledger.jsonl"), vec![0; 4 << 20]).unwrap();
+    assert_eq!(keeper.run(&["check"], LS).code, Some(0));
     let before = fs::metadata(keeper.dir().join("ledger.jsonl")).unwrap().size();
-    assert!(before > 1024, "{before}");
-    let payload = fixture("claude/pre-bash.json").replace("rm -rf build", "npm test");
+    let long = format!("npm test {}", "x ".repeat(400));
+    let payload = fixture("claude/pre-bash.json").replace("rm -rf build", &long);
     let mut command = keeper.command("/bin/sh");
-    // In blocks of 512 bytes: enough for what is there, and too little for one line more.
-    let limit = before.div_ceil(512);
+    // In blocks of 512 bytes: room for a part of a line.
+    let limit = before / 512 + 1;
     command.args(["-c", &format!("ulimit -f {limit}; exec \"$0\" hook --agent claude"), BINARY]);
     let seen = keeper.0.finish(&mut command, payload.as_bytes());
     assert_eq!(seen.code, Some(2), "{seen}");
@@ -250,6 +251,7 @@ fn a_file_that_may_not_grow_is_a_refusal_and_leaves_no_half_a_line() {
     assert_eq!(fs::metadata(keeper.dir().join("ledger.jsonl")).unwrap().size(), before);
     assert_eq!(keeper.run(&["ledger", "verify"], "").code, Some(0));
     assert_eq!(keeper.run(&["hook", "--agent", "claude"], &payload).code, Some(0), "and it recovers");
+    assert!(fs::metadata(keeper.dir().join("ledger.jsonl")).unwrap().size() > before + 512);
 }
 
 #[test]
@@ -352,4 +354,57 @@ fn many_hooks_at_once_are_as_many_lines_and_the_chain_is_whole() {
     let seen = keeper.run(&["ledger", "verify", "--json"], "");
     let value: Value = serde_json::from_str(&seen.stdout).unwrap();
     assert_eq!((&value["entries"], &value["whole"]), (&AT_ONCE.into(), &true.into()), "{seen}");
+}
+
+/// Row L02 of the faults.
+#[test]
+fn an_option_that_makes_no_sense_is_an_error_and_never_ignored() {
+    let keeper = Keeper::new();
+    keeper.run(&["check"], RM);
+    for line in [
+        &["ledger"][..],
+        &["ledger", "shwo"],
+        &["ledger", "show", "--sice", "1h"],
+        &["ledger", "show", "--verdict", "blocked"],
+        &["ledger", "show", "--last", "0"],
+        &["ledger", "show", "--since", "1 fortnight"],
+        &["ledger", "verify", "--verdict", "block"],
+        &["ledger", "verify", "--dir", "nowhere"],
+    ] {
+        let seen = keeper.run(line, "");
+        assert_eq!((seen.code, seen.stdout.as_str()), (Some(1), ""), "{line:?}: {seen}");
+        assert!(!seen.stderr.is_empty(), "{line:?}");
+    }
+}
+
+/// Row L05 of the faults.
+#[test]
+fn without_a_home_or_an_output_the_refusal_still_stands() {
+    let keeper = Keeper::new();
+    let payload = fixture("claude/pre-bash.json");
+    let homeless = |arguments: &[&str], stdin: &str| {
+        let mut command = keeper.command(BINARY);
+        command.env_clear().args(arguments);
+        keeper.0.finish(&mut command, stdin.as_bytes())
+    };
+    // It compiles its plugins anew, because there is no cache either.
+    let seen = homeless(&["hook", "--agent", "claude"], &payload);
+    assert!(seen.code == Some(2) && seen.stderr.contains("rm -rf build"), "{seen}");
+    let seen = homeless(&["ledger", "show"], "");
+    assert!(seen.code == Some(1) && seen.stderr.contains("hint: set HOME or XDG_STATE_HOME"), "{seen}");
+    // An output that is full, and one that is closed.
+    assert_eq!(keeper.claude("claude/pre-bash.json").code, Some(2));
+    for redirect in ["> /dev/full", ">&-"] {
+        let run = |line: &str| {
+            let mut command = keeper.command("/bin/sh");
+            command.args(["-c", &format!("\"$0\" {line} {redirect}"), BINARY]);
+            keeper.0.finish(&mut command, payload.as_bytes()).code
+        };
+        assert_eq!(run("hook --agent claude"), Some(2), "{redirect}");
+        if redirect == "> /dev/full" {
+            assert_eq!(run("ledger show"), Some(1));
+            assert_eq!(run("ledger verify"), Some(1));
+        }
+    }
+    assert_eq!(keeper.lines(&[]).len(), 3);
 }

@@ -24,7 +24,16 @@ const APART: &[(&[&str], &[&str], &str)] = &[
         &["agent", "plugin", "gate", "host", "session", "turn"],
         "what is protected holds whatever plugins and agents there are",
     ),
-    (&["gate"], &["agent", "host", "session", "turn"], "the gate is given all that it decides by"),
+    (
+        &["ledger"],
+        &["agent", "tool", "plugin", "protect", "gate", "record", "host", "session", "turn"],
+        "what is written is handed to it, and it decides nothing",
+    ),
+    (
+        &["gate"],
+        &["agent", "ledger", "record", "host", "session", "turn"],
+        "the gate is given all that it decides by",
+    ),
 ];
 
 const DUTIES: &[&str] = &["hook", "skill", "command", "broker", "schedule", "worker"];
