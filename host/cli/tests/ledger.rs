@@ -334,11 +334,9 @@ fn a_chain_that_breaks_is_told_with_file_and_line() {
     }
 }
 
-/// As many real processes as issue 4 asks for are too slow without optimisation;
-/// `two_hundred_writers_at_once_lose_nothing_and_the_chain_is_whole` has the number.
 #[test]
-fn many_hooks_at_once_are_as_many_lines_and_the_chain_is_whole() {
-    const AT_ONCE: usize = 24;
+fn two_hundred_hooks_at_once_are_two_hundred_lines_and_the_chain_is_whole() {
+    const AT_ONCE: usize = 200;
     let keeper = Keeper::new();
     let payload = fixture("claude/pre-bash.json");
     std::thread::scope(|scope| {

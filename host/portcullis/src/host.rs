@@ -9,7 +9,7 @@ use portcullis_model::config::Config;
 use portcullis_runtime::{Allocation, CacheDir, Compiler, Runtime, RuntimeOptions, Terminal};
 
 use crate::error::HostError;
-use crate::ledger::LedgerOptions;
+use crate::ledger::{Ledger, LedgerOptions};
 use crate::plugin::{Inspection, Loader, Maker, Pass, PluginSet, Report, SmallStore, Sources, Watch};
 use crate::protect::{Code, Places, Protection};
 use crate::record::Recorder;
@@ -137,7 +137,7 @@ impl Host {
             return Err(HostError::Locked);
         }
         let protection = options.config.protect.own_files.then(|| Protection::new(places(&options)));
-        let recorder = Recorder::new(&options).map(Arc::new);
+        let recorder = recorder(&options).map(Arc::new);
         let mut runtime = RuntimeOptions::new(options.compiler);
         runtime.allocation = options.allocation;
         runtime.cache = options.cache;
@@ -211,6 +211,16 @@ impl Host {
     pub(crate) fn known_tools(&self) -> &[String] {
         &self.inner.known_tools
     }
+}
+
+/// What writes down what a host with these options decides.
+fn recorder(options: &HostOptions) -> Option<Recorder> {
+    let audit = options.config.audit;
+    let ledger = options.ledger.clone().map(|own| Ledger::new(own, audit, &options.env));
+    let sources = [&options.own.config, &options.plugin_dir, &options.project_plugin_dir];
+    let place = sources.into_iter().flatten().chain(&options.plugins);
+    let place: Vec<_> = place.map(|path| path.to_string_lossy()).collect();
+    Recorder::new(ledger, audit, place.join("\n"))
 }
 
 /// Where Portcullis's own files are, by these options.

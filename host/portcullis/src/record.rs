@@ -11,7 +11,6 @@ use portcullis_runtime::CallView as _;
 use tokio::sync::oneshot;
 
 use crate::gate::{self, Judged, Judgement};
-use crate::host::HostOptions;
 use crate::ledger::{Entry, EntryKind, Epoch, Ledger, LedgerError, PluginEntry, Prepared};
 use crate::plugin::{PluginRow, PluginState, Report};
 
@@ -30,20 +29,14 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// None when nothing is to be written, and nothing has to be.
-    pub(crate) fn new(options: &HostOptions) -> Option<Self> {
-        let audit = options.config.audit;
-        let ledger = options.ledger.clone().map(|own| Arc::new(Ledger::new(own, audit, &options.env)));
-        if ledger.is_none() && !audit.required {
-            return None;
-        }
-        let sources = [&options.own.config, &options.plugin_dir, &options.project_plugin_dir];
-        let place = sources.into_iter().flatten().chain(&options.plugins);
-        let place: Vec<_> = place.map(|path| path.to_string_lossy()).collect();
-        Some(Self {
+    /// None when nothing is to be written, and nothing has to be. `place` tells where
+    /// plugins are looked for.
+    pub(crate) fn new(ledger: Option<Ledger>, audit: AuditConfig, place: String) -> Option<Self> {
+        let ledger = ledger.map(Arc::new);
+        (ledger.is_some() || audit.required).then(|| Self {
             ledger,
             audit,
-            place: place.join("\n"),
+            place,
             epoch: Mutex::default(),
             told: AtomicBool::default(),
         })

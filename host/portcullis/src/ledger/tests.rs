@@ -295,7 +295,8 @@ fn what_cannot_be_written_is_an_error_that_names_the_file_and_the_reason() {
     let outside = tempfile::tempdir().unwrap();
     let stranger = outside.path().join("stranger");
     fs::write(&stranger, "").unwrap();
-    let cases: [(&str, &dyn Fn(&Place)); 5] = [
+    type Spoil<'a> = (&'a str, &'a dyn Fn(&Place));
+    let cases: [Spoil<'_>; 5] = [
         ("no plain file", &|place| symlink(&stranger, place.current()).unwrap()),
         ("no plain file", &|place| fs::create_dir(place.current()).unwrap()),
         ("no plain file", &|place| symlink("/dev/full", place.current()).unwrap()),
