@@ -354,6 +354,27 @@ fn two_hundred_hooks_at_once_are_two_hundred_lines_and_the_chain_is_whole() {
     assert_eq!((&value["entries"], &value["whole"]), (&AT_ONCE.into(), &true.into()), "{seen}");
 }
 
+/// Row D02 of the faults: processes that are killed whenever it may be.
+#[test]
+fn hooks_that_are_killed_leave_a_chain_that_goes_on() {
+    let keeper = Keeper::new();
+    let payload = fixture("claude/pre-bash.json");
+    let (mut killed, mut ended) = (0, 0);
+    for at in 0..60 {
+        let mut command = keeper.command("/usr/bin/timeout");
+        command.args(["-s", "KILL", &format!("0.{:03}", 2 * at + 1), BINARY, "hook", "--agent", "claude"]);
+        match keeper.0.finish(&mut command, payload.as_bytes()).code {
+            Some(2) => ended += 1,
+            _ => killed += 1,
+        }
+    }
+    assert!(killed > 0, "none was killed");
+    assert_eq!(keeper.claude("claude/pre-bash.json").code, Some(2));
+    let lines = keeper.lines(&[]);
+    assert!(lines.len() > ended, "an answer that was heard has its line: {} of {ended}", lines.len());
+    assert_eq!(keeper.run(&["ledger", "verify"], "").code, Some(0));
+}
+
 /// Row L02 of the faults.
 #[test]
 fn an_option_that_makes_no_sense_is_an_error_and_never_ignored() {

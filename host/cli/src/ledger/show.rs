@@ -17,7 +17,7 @@ const HEADER: [&str; 7] = ["TIME", "AGENT", "VERDICT", "TOOL", "BY", "CODE", "WH
 /// How many entries a table has when nobody says.
 const LAST: usize = 50;
 /// A reason is shown with at least so many characters, however narrow the terminal.
-const WHAT_MIN: usize = 24;
+const WHAT_MIN: usize = 16;
 
 pub(super) fn run(
     verb: &ShowArguments,
@@ -57,7 +57,8 @@ pub(super) fn run(
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = newest.iter().map(|(_, record)| cells(record)).collect();
-    printer.line(&printer::table(&HEADER, &narrow(rows, printer::columns())))?;
+    let (header, rows) = filled(rows);
+    printer.line(&printer::table(&header, &narrow(rows, &header, printer::columns())))?;
     if passed > newest.len() {
         printer.tell(&format!("These are the newest {} of {passed}; `--last N` shows more.", newest.len()));
     }
@@ -109,13 +110,24 @@ fn local(time: &str) -> String {
     moment.map_or_else(|_| printer::plain(time), |moment| moment.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
+/// The table without the columns that hold nothing.
+fn filled(mut rows: Vec<Vec<String>>) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let holds = |at: usize| rows.iter().any(|row| row.get(at).is_some_and(|cell| !cell.is_empty()));
+    let kept: Vec<bool> = (0..HEADER.len()).map(|at| at + 1 == HEADER.len() || holds(at)).collect();
+    let keep = |cells: Vec<String>| -> Vec<String> {
+        cells.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(cell, _)| cell).collect()
+    };
+    rows = rows.into_iter().map(keep).collect();
+    (HEADER.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(title, _)| title).collect(), rows)
+}
+
 /// The rows with names as long as a table bears, and the last column cut so that a row
 /// is one line of the terminal. Without a terminal nothing is cut.
-fn narrow(mut rows: Vec<Vec<String>>, columns: Option<usize>) -> Vec<Vec<String>> {
+fn narrow(mut rows: Vec<Vec<String>>, header: &[&str], columns: Option<usize>) -> Vec<Vec<String>> {
     const NAME_MAX: usize = 28;
     let Some(columns) = columns else { return rows };
     for row in &mut rows {
-        for cell in row.iter_mut().take(HEADER.len() - 1) {
+        for cell in row.iter_mut().take(header.len().saturating_sub(1)) {
             cut(cell, NAME_MAX);
         }
     }
@@ -123,8 +135,8 @@ fn narrow(mut rows: Vec<Vec<String>>, columns: Option<usize>) -> Vec<Vec<String>
         let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count());
         cells.fold(title.len(), usize::max) + 2
     };
-    let before: usize =
-        HEADER.iter().enumerate().take(HEADER.len() - 1).map(|(at, title)| widest(at, title)).sum();
+    let names = header.iter().enumerate().take(header.len().saturating_sub(1));
+    let before: usize = names.map(|(at, title)| widest(at, title)).sum();
     let room = columns.saturating_sub(before).max(WHAT_MIN);
     for row in &mut rows {
         if let Some(last) = row.last_mut() {
@@ -171,7 +183,7 @@ mod tests {
     use jiff::Timestamp;
     use jiff::tz::TimeZone;
 
-    use super::{HEADER, begin, narrow};
+    use super::{HEADER, WHAT_MIN, begin, filled, narrow};
 
     fn seen(text: &str) -> Option<String> {
         let now: Timestamp = "2026-11-30T10:00:00.5Z".parse().unwrap();
@@ -201,10 +213,21 @@ mod tests {
     fn a_row_is_one_line_of_the_terminal() {
         let row =
             |what: &str| HEADER.iter().take(6).map(|_| "x".repeat(5)).chain([what.to_owned()]).collect();
-        let rows = |columns| narrow(vec![row(&"é".repeat(300))], columns);
+        let rows = |columns| narrow(vec![row(&"é".repeat(300))], &HEADER, columns);
         let last = |columns| rows(columns)[0].last().unwrap().chars().count();
         assert_eq!(last(Some(100)), 100 - 6 * 7 - 2);
-        assert_eq!(last(Some(10)), 24);
+        assert_eq!(last(Some(10)), WHAT_MIN);
         assert_eq!(last(None), 300);
+    }
+
+    #[test]
+    fn a_column_that_holds_nothing_is_left_out() {
+        let row = |cells: [&str; 7]| cells.map(str::to_owned).to_vec();
+        let (header, rows) = filled(vec![
+            row(["t", "", "block", "", "guard", "", ""]),
+            row(["t", "", "", "bash", "", "", ""]),
+        ]);
+        assert_eq!(header, ["TIME", "VERDICT", "TOOL", "BY", "WHAT"]);
+        assert_eq!(rows, [["t", "block", "", "guard", ""], ["t", "", "bash", "", ""]]);
     }
 }

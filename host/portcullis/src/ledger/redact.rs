@@ -80,13 +80,19 @@ static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         // `password=X`, `"api_key": "X"`, `?access_token=X`; `;Pwd=X` of a connection's text.
         format!(r"(?i:({KEY}{IS}){VALUE})"),
         format!(r"(?i:(;\s*pwd\s*=\s*){VALUE})"),
-        // `--token X`, `curl -u name:X`, `sshpass -p X`, `mysql -pX`.
+        // `--token X`, `curl -u name:X`, `sshpass -p X`, `mysql -pX`, `docker login -p X`,
+        // `redis-cli -a X`, `openssl -passin pass:X`.
         format!(r"(?i:(--?{KEY}\s+){VALUE})"),
         format!(r#"((?:\s-u|--user)[\s=]*["']?[^\s:"'/]+:){VALUE}"#),
         format!(r"(\bsshpass\s+-p\s*){VALUE}"),
         format!(r"(\bmysql[a-z]*\s(?:[^\n;|&]*?\s)?-p){VALUE}"),
+        format!(r"(\blogin\s(?:[^\n;|&]*?\s)?-p\s*){VALUE}"),
+        format!(r"(\bredis-cli\s(?:[^\n;|&]*?\s)?-a\s*){VALUE}"),
+        format!(r"(\bpass:){VALUE}"),
         // `scheme://name:X@host`.
         r#"(?i:\b([a-z][a-z0-9+.-]*://)[^\s/"'<>]+)@"#.to_owned(),
+        // The same in a text that a guard has cut.
+        r#"(?i:\b([a-z][a-z0-9+.-]*://[^\s/"'<>:@]+:)[^\s/"'<>@…]*…)"#.to_owned(),
     ]
     .join("|");
     // A test holds that it is one.
@@ -198,6 +204,13 @@ mod tests {
             (r#"{\"password\": \"a b\", \"n\": 1}"#, r#"{\"password\": [redacted], \"n\": 1}"#),
             ("curl -u dev:hunter2 https://x", "curl -u dev:[redacted] https://x"),
             ("mysql -u dev -phunter2 app", "mysql -u dev -p[redacted] app"),
+            ("docker login -u dev -p hunter2 host", "docker login -u dev -p [redacted] host"),
+            ("redis-cli -h x -a hunter2 flushall", "redis-cli -h x -a [redacted] flushall"),
+            ("openssl rsa -passin pass:hunter2", "openssl rsa -passin pass:[redacted]"),
+            (
+                "refusing \"git push https://dev:hunt…\" (x)",
+                "refusing \"git push https://dev:[redacted]\" (x)",
+            ),
             ("echo ghp_0123456789abcdefghij0123456789abcdef; ls", "echo [redacted]; ls"),
             ("https://x/y?access_token=abc&n=1", "https://x/y?access_token=[redacted]&n=1"),
         ] {
