@@ -247,7 +247,7 @@ fn a_file_that_may_not_grow_is_a_refusal_and_leaves_no_half_a_line() {
     command.args(["-c", &format!("ulimit -f {limit}; exec \"$0\" hook --agent claude"), BINARY]);
     let seen = keeper.0.finish(&mut command, payload.as_bytes());
     assert_eq!(seen.code, Some(2), "{seen}");
-    assert!(seen.stderr.contains("its file cannot be written"), "{seen}");
+    assert!(seen.stderr.contains("the ledger of Portcullis cannot be written: File too large"), "{seen}");
     assert_eq!(fs::metadata(keeper.dir().join("ledger.jsonl")).unwrap().size(), before);
     assert_eq!(keeper.run(&["ledger", "verify"], "").code, Some(0));
     assert_eq!(keeper.run(&["hook", "--agent", "claude"], &payload).code, Some(0), "and it recovers");

@@ -69,7 +69,7 @@ impl LedgerError {
             Self::Open { source, .. } => format!("its file cannot be opened: {source}"),
             Self::NotAFile { .. } => "its file is no plain file".to_owned(),
             Self::Read { source, .. } => format!("its file cannot be read: {source}"),
-            Self::Write { source, .. } => format!("its file cannot be written: {source}"),
+            Self::Write { source, .. } => source.to_string(),
             Self::NoPlace => "there is no place for it".to_owned(),
         }
     }
