@@ -2,6 +2,7 @@
 
 use portcullis::agent::Agent;
 use portcullis::install::{AGENTS, Scope, State};
+use portcullis::ledger::{self, BreakKind, Ledger, LedgerError};
 use portcullis::{PluginState, Report};
 use serde_json::json;
 
@@ -59,6 +60,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<Exit> {
     let mut findings = host(common, environment);
     findings.extend(places(environment));
+    findings.extend(ledger(common, environment));
     findings.extend(agents(common, environment)?);
     if verb.json {
         let findings: Vec<_> = findings
@@ -186,6 +188,47 @@ fn places(environment: &Environment) -> Vec<Finding> {
         });
     }
     findings
+}
+
+/// Can the ledger be written, and has nobody changed it?
+fn ledger(common: &Common, environment: &Environment) -> Vec<Finding> {
+    const WHAT: &str = "ledger";
+    // A configuration that cannot be read has its own finding.
+    let audit = open::config(common, environment).map(|config| config.audit).unwrap_or_default();
+    let lost = |reason: String| {
+        if audit.required {
+            let text = format!("every call is refused: {reason}");
+            Finding::fail(WHAT, text, "mend that, or take `required = true` out of `[audit]`")
+        } else {
+            Finding::warn(WHAT, format!("what is refused is not written down: {reason}"), "mend that")
+        }
+    };
+    let Some(options) = open::ledger(common, environment, None) else {
+        let told = audit.required.then(|| lost(LedgerError::NoPlace.to_string()));
+        return told.into_iter().collect();
+    };
+    let found = match ledger::verify(&options.dir) {
+        Err(error) => return vec![lost(error.to_string())],
+        Ok(found) => found,
+    };
+    if let Err(error) = Ledger::new(options, audit, &environment.variables).check() {
+        return vec![lost(error.to_string())];
+    }
+    let finding = match found.broken {
+        None => {
+            Finding::ok(WHAT, format!("can be written; {} entries follow from one another", found.entries))
+        }
+        Some(broken) if broken.kind == BreakKind::Unfinished => {
+            let text = format!("{} is not finished, as after a crash", broken.spot);
+            Finding::warn(WHAT, text, "nothing: the next entry sets it aside")
+        }
+        Some(broken) => Finding::fail(
+            WHAT,
+            format!("the chain breaks at {}: {}", broken.spot, broken.what),
+            "find out who changed it, then move its directory away",
+        ),
+    };
+    vec![finding]
 }
 
 /// Every agent's entry, tried out where there is one.

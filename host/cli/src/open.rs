@@ -134,7 +134,8 @@ pub(crate) fn for_model(error: &anyhow::Error) -> String {
     what.to_owned()
 }
 
-fn config(common: &Common, environment: &Environment) -> anyhow::Result<Config> {
+/// The configuration that these options name, or the user's.
+pub(crate) fn config(common: &Common, environment: &Environment) -> anyhow::Result<Config> {
     match (&common.config, &environment.config) {
         (Some(named), _) => {
             anyhow::ensure!(named.is_file(), "the configuration `{}` is not there", named.display());

@@ -229,6 +229,32 @@ fn a_ledger_that_is_not_required_and_cannot_be_written_changes_no_judgement() {
     assert!(seen.code == Some(2) && seen.stdout.contains("there is no place for it"), "{seen}");
 }
 
+#[test]
+fn doctor_tells_how_the_ledger_stands() {
+    let keeper = Keeper::new();
+    let level = || -> String {
+        let seen = keeper.run(&["doctor", "--json"], "");
+        let value: Value = serde_json::from_str(&seen.stdout).unwrap();
+        let findings = value["findings"].as_array().unwrap();
+        let found: Vec<_> = findings.iter().filter(|finding| finding["subject"] == "ledger").collect();
+        assert_eq!(found.len(), 1, "{seen}");
+        format!("{}: {}", word(found[0], "/level"), word(found[0], "/text"))
+    };
+    assert!(level().starts_with("ok: can be written; 0 entries"), "{}", level());
+    keeper.run(&["check"], format!("{RM}\n{RM}\n"));
+    assert!(level().starts_with("ok: can be written; 2 entries"), "{}", level());
+    let file = keeper.dir().join("ledger.jsonl");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, &text[..text.len() - 9]).unwrap();
+    assert!(level().starts_with("warn: ledger.jsonl:2 is not finished"), "{}", level());
+    fs::write(&file, text.replacen("rm -rf build", "ls", 1)).unwrap();
+    assert!(level().starts_with("fail: the chain breaks at ledger.jsonl:1: "), "{}", level());
+    keeper.spoil();
+    assert!(level().starts_with("warn: what is refused is not written down: "), "{}", level());
+    keeper.0.config("[audit]\nrequired = true");
+    assert!(level().starts_with("fail: every call is refused: "), "{}", level());
+}
+
 /// Row D04 of the faults: no room for another byte.
 #[test]
 fn a_file_that_may_not_grow_is_a_refusal_and_leaves_no_half_a_line() {

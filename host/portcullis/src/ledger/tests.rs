@@ -198,7 +198,7 @@ fn zeros_at_the_end_and_a_repair_that_was_cut_itself_are_set_aside() {
             .unwrap()
             .write_all(rest.as_bytes())
             .unwrap();
-        assert_eq!(place.broken(), ("ledger.jsonl:3".to_owned(), BreakKind::Torn));
+        assert_eq!(place.broken(), ("ledger.jsonl:3".to_owned(), BreakKind::Unfinished));
         assert_eq!(place.ledger("").append(note(9)).unwrap(), 4);
         let verified = place.verify();
         assert_eq!((verified.broken, verified.torn.len(), verified.entries), (None, 1, 4));

@@ -79,6 +79,8 @@ pub enum BreakKind {
     Replaced,
     /// The line is no entry, and no later one tells of it.
     Torn,
+    /// The last line is no entry. The next writer will tell of it.
+    Unfinished,
 }
 
 /// Checks the chain over every file of the ledger in `dir`.
@@ -101,7 +103,11 @@ pub fn verify(dir: &Path) -> Result<Verified, LedgerError> {
             }
         }
     }
-    check.found.broken = check.pending.take().map(|pending| unfinished(pending.spot));
+    check.found.broken = check.pending.take().map(|pending| Break {
+        spot: pending.spot,
+        kind: BreakKind::Unfinished,
+        what: "the line is not finished; the next entry will set it aside".to_owned(),
+    });
     Ok(check.found)
 }
 
@@ -132,7 +138,7 @@ impl Check {
                     torn.bytes == pending.bytes.len() as u64 && torn.sha256 == hex(&pending.bytes)
                 });
             if !told {
-                return Err(unfinished(pending.spot));
+                return Err(torn(pending.spot));
             }
             self.found.torn.push(pending.spot);
         } else if place.is_whole && place.torn.is_some() {
@@ -178,7 +184,7 @@ impl Check {
     }
 }
 
-fn unfinished(spot: Spot) -> Break {
+fn torn(spot: Spot) -> Break {
     let what = "the line is no entry, and the next entry does not tell of it".to_owned();
     Break { spot, kind: BreakKind::Torn, what }
 }
