@@ -80,6 +80,14 @@ async fn a_ledger_that_is_not_required_changes_no_judgement_when_it_cannot_be_wr
     let host = Host::open(options(&place, "audit.allowed = true")).await.unwrap();
     assert_eq!(ls(&host).await, "allow");
     assert_eq!(outcome(&judge(&host, bash("rm -rf x")).await), "guard");
+    // What is lost meanwhile is counted, and said when it can be.
+    fs::remove_file(dir(&place)).unwrap();
+    assert_eq!(ls(&host).await, "allow");
+    assert_eq!(ls(&host).await, "allow");
+    let records = records(&place);
+    let kinds: Vec<_> = records.iter().map(|record| record.kind.as_str()).collect();
+    assert_eq!(kinds, ["judgement", "lost", "judgement"]);
+    assert_eq!(records[1].reason.as_deref(), Some("2 entries could not be written before the last one."));
 }
 
 #[tokio::test]

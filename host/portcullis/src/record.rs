@@ -1,7 +1,7 @@
 //! Between the gate and the ledger: what is written, and what happens when it cannot
 //! be.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -26,6 +26,8 @@ pub(crate) struct Recorder {
     epoch: Mutex<Option<Epoch>>,
     /// A failure was told.
     told: AtomicBool,
+    /// How many entries could not be written since the last one that was.
+    lost: AtomicU64,
 }
 
 impl Recorder {
@@ -39,6 +41,7 @@ impl Recorder {
             place,
             epoch: Mutex::default(),
             told: AtomicBool::default(),
+            lost: AtomicU64::default(),
         })
     }
 
@@ -69,7 +72,9 @@ impl Recorder {
     pub(crate) async fn judged(&self, judged: Judged, session: &str, report: &Report) -> Judgement {
         let written = match &self.ledger {
             Some(ledger) if judged.judgement.outcome.is_err() || self.audit.allowed => {
-                write(ledger, ledger.prepare(entry(&judged, session, report))).await.map(drop)
+                let written = write(ledger, ledger.prepare(entry(&judged, session, report))).await;
+                self.count(ledger, &written);
+                written.map(drop)
             }
             // Nothing is written of this call, but the next one may be refused.
             Some(ledger) if self.audit.required => ledger.check(),
@@ -85,6 +90,22 @@ impl Recorder {
         }
         self.tell(written);
         judgement
+    }
+
+    /// Counts what is lost, and says so in the ledger once it can be written again.
+    fn count(&self, ledger: &Ledger, written: &Result<u64, LedgerError>) {
+        if written.is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let lost = self.lost.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            let what = format!("{lost} entries could not be written before the last one.");
+            let said = ledger.try_write(&ledger.prepare(Entry::new(EntryKind::Lost, what)));
+            if !matches!(said, Ok(Some(_))) {
+                self.lost.fetch_add(lost, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Tells of the first failure, and of the next one only when something was written

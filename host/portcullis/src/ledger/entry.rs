@@ -40,6 +40,8 @@ pub enum EntryKind {
     NoPlugins,
     /// An operator lifted a standing refusal for a time.
     BreakGlass,
+    /// Entries before this one could not be written.
+    Lost,
     /// What a writer left that did not finish stands before this line.
     Torn,
 }
@@ -56,6 +58,7 @@ impl EntryKind {
             Self::Config => "config",
             Self::NoPlugins => "no-plugins",
             Self::BreakGlass => "break-glass",
+            Self::Lost => "lost",
             Self::Torn => "torn",
         }
     }

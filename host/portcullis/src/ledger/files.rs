@@ -127,10 +127,9 @@ impl Files {
             match locked {
                 // Somebody may have removed the file before it was locked; then
                 // another process can hold one of the same name.
-                Ok(()) if file.metadata().is_ok_and(|meta| meta.nlink() > 0) => return Ok(Some(Lock(file))),
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) if start.elapsed() >= wait => return Ok(None),
-                Err(TryLockError::WouldBlock) => {
+                Ok(()) if is_at(&file, &path) => return Ok(Some(Lock(file))),
+                Ok(()) | Err(TryLockError::WouldBlock) if start.elapsed() >= wait => return Ok(None),
+                Ok(()) | Err(TryLockError::WouldBlock) => {
                     thread::park_timeout(pause);
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
@@ -156,6 +155,14 @@ impl Files {
         options.read(true);
         open(path, &options)
     }
+}
+
+/// True when `path` leads to `file`.
+fn is_at(file: &File, path: &Path) -> bool {
+    let Ok((own, there)) = file.metadata().and_then(|own| Ok((own, fs::symlink_metadata(path)?))) else {
+        return false;
+    };
+    (own.dev(), own.ino()) == (there.dev(), there.ino())
 }
 
 /// Opens a plain file of ours: no link is followed, and no pipe is waited for.

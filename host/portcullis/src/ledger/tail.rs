@@ -9,6 +9,8 @@ use super::entry::TornBytes;
 
 /// How much is read at first. More than the longest line.
 const FIRST_LOOK: u64 = 64 << 10;
+/// No more is read: a crash leaves a few pages, and this much is somebody's doing.
+const LAST_LOOK: u64 = 64 << 20;
 
 /// How a file ends.
 #[derive(Debug)]
@@ -30,6 +32,9 @@ pub(super) fn read(file: &File, len: u64) -> io::Result<Tail> {
         file.read_exact_at(&mut bytes, from)?;
         if let Some(tail) = within(&bytes, from == 0) {
             return Ok(tail);
+        }
+        if look >= LAST_LOOK {
+            return Err(io::Error::other(format!("its last {look} bytes hold no entry")));
         }
         look = look.saturating_mul(2).min(len);
     }
