@@ -238,6 +238,10 @@ fn agents(common: &Common, environment: &Environment) -> anyhow::Result<Vec<Find
     for agent in AGENTS {
         for scope in [Scope::User, Scope::Project] {
             let wanted = install::installation(agent, scope, common, environment)?;
+            // At home both are the same file.
+            if scope == Scope::Project && wanted.project == wanted.home {
+                continue;
+            }
             let (subject, again) = match scope {
                 Scope::User => (agent.to_string(), format!("run `portcullis install {agent}`")),
                 Scope::Project => {

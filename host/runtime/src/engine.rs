@@ -85,6 +85,10 @@ fn config() -> Config {
         .wasm_multi_memory(true)
         .wasm_relaxed_simd(false)
         .wasm_backtrace_max_frames(None)
+        // Nobody unwinds through a guest or asks where in it a trap was, and both
+        // tables would be read again by every process.
+        .native_unwind_info(false)
+        .generate_address_map(false)
         .max_wasm_stack(WASM_STACK)
         .async_stack_size(FIBER_STACK);
     config
