@@ -66,6 +66,8 @@ pub(crate) enum Verb {
     Install(InstallArguments),
     /// Take Portcullis away from an agent.
     Uninstall(UninstallArguments),
+    /// Explain one judgement: what was seen, who said what, what would change it.
+    Why(WhyArguments),
     /// Look whether everything is as it was set up, and say how to mend it.
     Doctor(DoctorArguments),
     /// Look at plugins, and try them out.
@@ -150,6 +152,21 @@ pub(crate) struct UninstallArguments {
     /// Show what would change, and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Judges one call and says how the judgement came about: the effects and commands
+/// that were seen, what each guard said, and the setting that would change it. The
+/// call is a shell command, or on standard input what `check` reads. Nothing is run
+/// and nothing is written to the ledger. The exit code is 2 if it was blocked.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct WhyArguments {
+    /// A shell command.
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

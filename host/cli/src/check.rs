@@ -230,7 +230,7 @@ impl Bench {
 }
 
 /// Reads one call.
-fn call(line: &str, cwd: &str) -> Result<ToolCall, (FaultKind, String)> {
+pub(crate) fn call(line: &str, cwd: &str) -> Result<ToolCall, (FaultKind, String)> {
     let bad = |reason: String| (FaultKind::BadInput, reason);
     let value = strict_value(line).map_err(|error| bad(error.to_string()))?;
     let Value::Object(mut object) = value else {

@@ -12,6 +12,7 @@ mod open;
 mod plugin;
 mod printer;
 mod process;
+mod why;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -70,6 +71,7 @@ fn main() -> ExitCode {
         }
         Verb::Install(verb) => install::install(&arguments.common, &verb, &environment, &printer),
         Verb::Uninstall(verb) => install::uninstall(&arguments.common, &verb, &environment, &printer),
+        Verb::Why(verb) => why::run(&arguments.common, &verb, &environment, &printer),
         Verb::Doctor(verb) => doctor::run(&arguments.common, &verb, &environment, &printer),
         Verb::Plugin(verb) => plugin::run(&arguments.common, &verb, &environment, &printer),
         Verb::Ledger(verb) => ledger::run(&verb, &environment, &printer),

@@ -83,6 +83,12 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || hidden(c) { ' ' } else { c }).collect()
 }
 
+/// Rows in columns, without a header.
+pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
+    let wide = table(&["", ""], rows);
+    wide.split_once('\n').map(|(_, rows)| rows.to_owned()).unwrap_or_default()
+}
+
 /// A table for people: columns as wide as their widest cell, the last one free.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let widths: Vec<usize> = header

@@ -101,7 +101,13 @@ fn timeless(text: &str) -> String {
         }
         text = out;
     }
-    text
+    text.split('(').map(microless).collect::<Vec<_>>().join("(")
+}
+
+/// Without the number of microseconds at its start.
+fn microless(text: &str) -> &str {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    if rest.starts_with(" µs)") { rest } else { text }
 }
 
 #[test]

@@ -23,7 +23,7 @@ mod turn;
 
 pub use config::read_config;
 pub use error::{ConfigError, HostError, RunError};
-pub use gate::{Judgement, Permit};
+pub use gate::{Explanation, Judgement, Part, Permit, Understood};
 pub use host::{Host, HostOptions, OwnFiles};
 pub use plugin::{BUNDLED, Bundled, Inspection, Origin, PluginRow, PluginState, Report};
 pub use portcullis_model as model;

@@ -8,7 +8,7 @@ use portcullis_model::name::PluginName;
 use portcullis_runtime::{Kind, ToolOutput};
 
 use crate::error::RunError;
-use crate::gate::{self, Bench, Judgement, Permit};
+use crate::gate::{self, Bench, Explanation, Judgement, Permit};
 use crate::host::Host;
 use crate::plugin::PluginSet;
 use crate::session::Session;
@@ -47,18 +47,28 @@ impl Turn {
     /// waited for is no permit.
     pub async fn judge(&self, call: ToolCall) -> Judgement {
         let now = self.host.plugins();
-        let bench = Bench {
-            now: &now,
-            bound: &self.bound,
-            known_tools: self.host.known_tools(),
-            home: self.host.home(),
-            protection: self.host.protection(),
-        };
-        let judged = gate::judge(bench, &self.session, call).await;
+        let judged = gate::judge(&self.bench(&now), &self.session, call).await;
         match self.host.recorder() {
             // Written before anybody can act on it.
             Some(recorder) => recorder.judged(judged, &self.session, &now.report).await,
             None => judged.judgement,
+        }
+    }
+
+    /// Judges a call and says what each part of the gate made of it. Nothing is
+    /// written down, and the permit is as good as any.
+    pub async fn explain(&self, call: ToolCall) -> Explanation {
+        let now = self.host.plugins();
+        gate::explain(self.bench(&now), &self.session, call).await
+    }
+
+    fn bench<'a>(&'a self, now: &'a PluginSet) -> Bench<'a> {
+        Bench {
+            now,
+            bound: &self.bound,
+            known_tools: self.host.known_tools(),
+            home: self.host.home(),
+            protection: self.host.protection(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! guards give the same judgement. Nothing but [`judge`] makes a permit.
 
 mod call;
+mod explain;
 mod permit;
 mod reason;
 
@@ -19,6 +20,8 @@ use portcullis_model::limits::JUDGEMENT_TIME;
 use portcullis_runtime::CallView as _;
 
 pub(crate) use call::JudgedCall;
+pub(crate) use explain::explain;
+pub use explain::{Explanation, Part, Understood};
 pub use permit::Permit;
 pub(crate) use reason::no_ledger;
 
@@ -105,11 +108,11 @@ pub(crate) struct Judged {
 }
 
 /// Judges one call.
-pub(crate) async fn judge(bench: Bench<'_>, session: &str, call: ToolCall) -> Judged {
+pub(crate) async fn judge(bench: &Bench<'_>, session: &str, call: ToolCall) -> Judged {
     let start = Instant::now();
     let (id, tool) = (call.id.clone(), call.tool.clone());
     let mut understood = None;
-    let decision = decide(&bench, session, call, start + JUDGEMENT_TIME, &mut understood);
+    let decision = decide(bench, session, call, start + JUDGEMENT_TIME, &mut understood);
     let outcome = answered(&tool, decision).await;
     Judged { judgement: Judgement { id, outcome, took: start.elapsed() }, call: understood }
 }
