@@ -56,6 +56,8 @@ impl Ended {
 
 /// Bytes kept of what a program says on standard error.
 const SAID_MAX: u64 = 4 << 10;
+/// Bytes that are read and dropped behind them, before the pipe is closed.
+const DRAINED_MAX: u64 = 16 << 20;
 
 impl Process<'_> {
     /// Runs it.
@@ -95,8 +97,8 @@ impl Process<'_> {
                 .spawn_scoped(scope, move || {
                     let mut said = Vec::new();
                     drop(stderr.by_ref().take(SAID_MAX).read_to_end(&mut said));
-                    // The rest is read as well, so that nobody waits for a reader.
-                    drop(io::copy(&mut stderr, &mut io::sink()));
+                    // More is read as well, so that who says a lot goes on; not for ever.
+                    drop(io::copy(&mut stderr.take(DRAINED_MAX), &mut io::sink()));
                     said
                 })
                 .inspect_err(|_| kill(pid))?;
