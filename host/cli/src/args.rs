@@ -68,6 +68,8 @@ pub(crate) enum Verb {
     Uninstall(UninstallArguments),
     /// Explain one judgement: what was seen, who said what, what would change it.
     Why(WhyArguments),
+    /// Lift a standing refusal for a while.
+    BreakGlass(BreakGlassArguments),
     /// Look whether everything is as it was set up, and say how to mend it.
     Doctor(DoctorArguments),
     /// Look at plugins, and try them out.
@@ -170,6 +172,25 @@ pub(crate) struct WhyArguments {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Lifts the refusal of every call that a plugin causes which cannot be used, for a
+/// bounded time, and writes that to the ledger. What a running guard decides, or
+/// fails to decide, cannot be lifted. Without NAME it lists what is lifted.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct BreakGlassArguments {
+    /// The name that the refusal gives: a plugin's, or its file's.
+    pub(crate) name: Option<String>,
+    /// For how long, such as `90s`, `15m` or `2h`; 24 h at most.
+    #[arg(long = "for", value_name = "TIME", default_value = "15m")]
+    pub(crate) time: String,
+    /// Why, for whoever reads the ledger.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Let the refusal count again at once.
+    #[arg(long, conflicts_with_all = ["time", "reason"])]
+    pub(crate) end: bool,
 }
 
 /// Looks at the configuration, the plugins and the entry of every agent, sends a

@@ -113,6 +113,13 @@ fn host(common: &Common, environment: &Environment) -> Vec<Finding> {
             "take `own_files = false` out of `[protect]`",
         ));
     }
+    for lift in open::lifts(common, environment).map(|lifts| lifts.active()).unwrap_or_default() {
+        findings.push(Finding::warn(
+            format!("refusal of {}", lift.name),
+            format!("lifted for a while: {}", lift.reason),
+            format!("`portcullis break-glass {} --end` lets it count again", lift.name),
+        ));
+    }
     match open::open(options) {
         Ok(host) => findings.extend(plugins(common, &host.report())),
         Err(error) => findings.push(Finding::fail(

@@ -1,6 +1,7 @@
 //! The command line of Portcullis. The only crate that prints and exits.
 
 mod args;
+mod break_glass;
 mod check;
 mod doctor;
 mod environment;
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         }
         Verb::Install(verb) => install::install(&arguments.common, &verb, &environment, &printer),
         Verb::Uninstall(verb) => install::uninstall(&arguments.common, &verb, &environment, &printer),
+        Verb::BreakGlass(verb) => break_glass::run(&arguments.common, &verb, &environment, &printer),
         Verb::Why(verb) => why::run(&arguments.common, &verb, &environment, &printer),
         Verb::Doctor(verb) => doctor::run(&arguments.common, &verb, &environment, &printer),
         Verb::Plugin(verb) => plugin::run(&arguments.common, &verb, &environment, &printer),

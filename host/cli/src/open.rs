@@ -11,7 +11,7 @@ use portcullis::model::config::Config;
 use portcullis::model::fault::FaultKind;
 use portcullis::model::judgement::Verdict;
 use portcullis::runtime::{Allocation, CacheDir, Compiler, Terminal};
-use portcullis::{ConfigError, Host, HostError, HostOptions, OwnFiles};
+use portcullis::{ConfigError, Host, HostError, HostOptions, Lifts, OwnFiles};
 
 use crate::COMPILE;
 use crate::args::Common;
@@ -55,6 +55,7 @@ pub(crate) fn options(
         options.cache = Some(CacheDir { dir: cache.join("components"), key: state.join("cache.key") });
         options.store_dir = Some(state.join("store"));
     }
+    options.lifts = lifts(common, environment);
     options.env = environment.variables.clone();
     options.terminal = Arc::new(Bell);
     Ok(options)
@@ -62,6 +63,12 @@ pub(crate) fn options(
 
 /// How long a process that has already answered waits for other writers.
 const LATE_WAIT: Duration = Duration::from_millis(500);
+
+/// The standing refusals that are lifted for a while.
+pub(crate) fn lifts(common: &Common, environment: &Environment) -> Option<Lifts> {
+    let state = environment.state.as_ref().filter(|_| !common.isolated)?;
+    Some(Lifts::new(state.join("lifted.json")))
+}
 
 /// Where what is decided is written down. `--isolated` leaves no trace.
 pub(crate) fn ledger(

@@ -10,6 +10,7 @@ use portcullis_runtime::{Allocation, CacheDir, Compiler, Runtime, RuntimeOptions
 
 use crate::error::HostError;
 use crate::ledger::{Ledger, LedgerOptions};
+use crate::lift::Lifts;
 use crate::plugin::{Inspection, Loader, Maker, Pass, PluginSet, Report, SmallStore, Sources, Watch};
 use crate::protect::{Code, Places, Protection};
 use crate::record::Recorder;
@@ -43,6 +44,8 @@ pub struct HostOptions {
     /// Where what was decided is written down. None writes nothing; when the
     /// configuration requires a ledger, every call is refused then.
     pub ledger: Option<LedgerOptions>,
+    /// The standing refusals that the operator has lifted for a while.
+    pub lifts: Option<Lifts>,
     /// Files that no call may change, and that nothing else here names.
     pub own: OwnFiles,
     /// The environment: granted variables are taken from it, and `HOME` tells
@@ -74,6 +77,7 @@ impl HostOptions {
             no_plugins: false,
             store_dir: None,
             ledger: None,
+            lifts: None,
             own: OwnFiles::default(),
             env: BTreeMap::new(),
             terminal: Arc::new(NoTerminal),
@@ -119,6 +123,7 @@ struct Inner {
     home: Option<String>,
     protection: Option<Protection>,
     recorder: Option<Arc<Recorder>>,
+    lifts: Option<Lifts>,
     watch: Option<Watch>,
 }
 
@@ -138,6 +143,7 @@ impl Host {
         }
         let protection = options.config.protect.own_files.then(|| Protection::new(places(&options)));
         let recorder = recorder(&options).map(Arc::new);
+        let lifts = options.lifts;
         let mut runtime = RuntimeOptions::new(options.compiler);
         runtime.allocation = options.allocation;
         runtime.cache = options.cache;
@@ -169,7 +175,7 @@ impl Host {
             .then(|| Watch::start(loader, Arc::clone(&plugins), changed))
             .transpose()
             .map_err(HostError::Watch)?;
-        Ok(Self { inner: Arc::new(Inner { plugins, known_tools, home, protection, recorder, watch }) })
+        Ok(Self { inner: Arc::new(Inner { plugins, known_tools, home, protection, recorder, lifts, watch }) })
     }
 
     /// Every plugin that the host knows of, and how it stands.
@@ -194,6 +200,15 @@ impl Host {
 
     pub(crate) fn plugins(&self) -> Arc<PluginSet> {
         Arc::clone(&self.inner.plugins.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The standing refusals of `set` that are lifted now. The file is only looked
+    /// at when there is something to lift.
+    pub(crate) fn lifted(&self, set: &PluginSet) -> Vec<String> {
+        let Some(lifts) = self.inner.lifts.as_ref().filter(|_| !set.standing().is_empty()) else {
+            return Vec::new();
+        };
+        lifts.active().into_iter().map(|lift| lift.name).collect()
     }
 
     pub(crate) fn home(&self) -> Option<&str> {

@@ -67,6 +67,7 @@ impl Turn {
             now,
             bound: &self.bound,
             known_tools: self.host.known_tools(),
+            lifted: self.host.lifted(now),
             home: self.host.home(),
             protection: self.host.protection(),
         }

@@ -79,6 +79,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) known_tools: &'a [String],
     /// The user's home directory, for paths such as `~/.ssh/config`.
     pub(crate) home: Option<&'a str>,
+    /// The standing refusals that the operator has lifted for a while, by name.
+    pub(crate) lifted: Vec<String>,
     /// What no call may change, unless the user has switched that off.
     pub(crate) protection: Option<&'a Protection>,
 }
@@ -161,7 +163,8 @@ async fn decide(
     if !vouched && bench.now.requires_a_plugin() {
         return Err(reason::unknown_tool(&tool));
     }
-    if let Some(standing) = bench.now.standing().first() {
+    let mut standing = bench.now.standing().iter();
+    if let Some(standing) = standing.find(|standing| !bench.lifted.contains(&standing.name)) {
         return Err(reason::standing(standing));
     }
     let auto_approved = brought.is_some_and(|(_, tool)| tool.auto_approve);

@@ -259,7 +259,7 @@ impl Loader {
             tally.active,
             tally.standing,
             !config.plugins.required.is_empty(),
-            Report { rows: tally.rows, standing: Vec::new() },
+            Report { rows: tally.rows, standing: Vec::new(), refusing: Vec::new() },
         )
     }
 
@@ -295,7 +295,12 @@ fn nothing(found: Vec<Origin>) -> PluginSet {
         state: PluginState::Inactive,
         ..unresolved(&name)
     });
-    PluginSet::new(Vec::new(), Vec::new(), false, Report { rows: rows.collect(), standing: Vec::new() })
+    PluginSet::new(
+        Vec::new(),
+        Vec::new(),
+        false,
+        Report { rows: rows.collect(), standing: Vec::new(), refusing: Vec::new() },
+    )
 }
 
 fn file_stem(origin: &Origin) -> String {

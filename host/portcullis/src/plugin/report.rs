@@ -134,6 +134,8 @@ pub struct Report {
     pub rows: Vec<PluginRow>,
     /// Why every call is refused, if it is.
     pub standing: Vec<String>,
+    /// The names that those refusals give, in the same order.
+    pub refusing: Vec<String>,
 }
 
 /// All that is known of one live plugin.

@@ -66,6 +66,7 @@ impl PluginSet {
             }
         }
         report.standing = standing.iter().map(|standing| standing.what.clone()).collect();
+        report.refusing = standing.iter().map(|standing| standing.name.clone()).collect();
         Self { plugins, standing, tools, requires_a_plugin, report }
     }
 

@@ -12,6 +12,7 @@ const READS: &[&[&str]] = &[
     &["check"],
     &["hook"],
     &["doctor"],
+    &["why"],
     &["status"],
     &["help"],
     &["version"],
