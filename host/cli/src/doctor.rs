@@ -1,7 +1,7 @@
 //! `portcullis doctor`: is everything as it was set up?
 
 use portcullis::agent::Agent;
-use portcullis::install::{AGENTS, Scope, State};
+use portcullis::install::{Scope, State};
 use portcullis::ledger::{self, BreakKind, Ledger, LedgerError};
 use portcullis::{PluginState, Report};
 use serde_json::json;
@@ -242,7 +242,7 @@ fn ledger(common: &Common, environment: &Environment) -> Vec<Finding> {
 fn agents(common: &Common, environment: &Environment) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let mut installed = false;
-    for agent in AGENTS {
+    for agent in Agent::ALL {
         for scope in [Scope::User, Scope::Project] {
             let wanted = install::installation(agent, scope, common, environment)?;
             // At home both are the same file.
@@ -287,7 +287,7 @@ fn agents(common: &Common, environment: &Environment) -> anyhow::Result<Vec<Find
         }
     }
     if !installed {
-        let names = AGENTS.map(Agent::as_str).join(", ");
+        let names = Agent::ALL.map(Agent::as_str).join(", ");
         findings.push(Finding::warn(
             "agents",
             "no agent has an entry, so no call is judged",

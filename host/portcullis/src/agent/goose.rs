@@ -4,7 +4,9 @@ use serde_json::json;
 
 use super::answer::HookAnswer;
 use super::dialect::{Dialect, Names, SHORT};
+use super::error::HookInputError;
 use super::event::Moment;
+use super::fields::Fields;
 
 /// Where a prompt's text stands is not documented, so `UserPromptSubmit` is told
 /// by its name alone.
@@ -20,9 +22,16 @@ pub(super) static DIALECT: Dialect = Dialect {
         ("SessionEnd", Moment::SessionEnd),
     ],
     names: Names { event: "event", cwd: "working_dir", id: "tool_call_id", ..Dialect::CLAUDE.names },
+    cwd,
     pass: |_| pass(),
     ..Dialect::CLAUDE
 };
+
+/// Only events about a call say where it runs. A `Stop` that could not be read would
+/// be refused, which keeps the turn from ending.
+fn cwd(names: &Names, fields: &Fields) -> Result<String, HookInputError> {
+    if fields.has(names.tool) { fields.directory(names.cwd) } else { fields.directory_or_here(names.cwd) }
+}
 
 /// In so many words, because goose tells a decision from none: what it does
 /// without one is up to `on_failure`.

@@ -134,6 +134,12 @@ impl Agent {
         self.dialect().waits.saturating_sub(EARLY).min(MOST)
     }
 
+    /// How long an installed entry tells the agent to wait: as long as it does by
+    /// itself, and no more than a minute.
+    pub(crate) fn timeout(self) -> Duration {
+        self.dialect().waits.min(Duration::from_secs(60))
+    }
+
     const fn dialect(self) -> &'static Dialect {
         match self {
             Self::Claude => &claude::DIALECT,

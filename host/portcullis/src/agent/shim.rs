@@ -13,6 +13,8 @@ pub(super) const WAITS: Duration = Duration::from_secs(60);
 const ASK: &str = include_str!("shim.js");
 const OPENCODE: &str = include_str!("opencode_plugin.js");
 const AMP: &str = include_str!("amp_plugin.js");
+/// Amp loads no plugin without it while its plugins are an experiment.
+const AMP_CONSENT: &str = "// @i-know-the-amp-plugin-api-is-wip-and-very-experimental-right-now";
 const BINARY: &str = "\"@PORTCULLIS@\"";
 
 pub(super) fn pass() -> HookAnswer {
@@ -34,7 +36,7 @@ pub fn opencode_plugin(binary: &str) -> String {
 /// absolute path.
 #[must_use]
 pub fn amp_plugin(binary: &str) -> String {
-    plugin(binary, AMP)
+    format!("{AMP_CONSENT}\n{}", plugin(binary, AMP))
 }
 
 /// A JSON text is a JavaScript text too.

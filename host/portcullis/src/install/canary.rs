@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use portcullis_runtime::{Ended, Process};
 
-use super::{InstallError, Installation, SEAL, command};
+use super::{InstallError, Installation, SEAL};
 use crate::agent::HookAnswer;
 
 /// A call that every set of plugins with `guard` in it refuses, and so does
@@ -14,8 +14,8 @@ use crate::agent::HookAnswer;
 const DANGEROUS: &str = "rm -rf ~/.config/portcullis";
 const HARMLESS: &str = "true";
 
-/// Past the entry's own watch.
-const TIME: Duration = Duration::from_secs(command::TIMEOUT as u64 + 5);
+/// How much longer than the agent is waited for the entry, whose own watch ends before.
+const MORE: Duration = Duration::from_secs(5);
 const OUTPUT_MAX: u64 = 1 << 20;
 
 /// What came of trying an entry out.
@@ -80,7 +80,7 @@ impl Installation {
             directory,
             variables: self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
             input: payload.as_bytes(),
-            time: TIME,
+            time: self.agent.timeout() + MORE,
             output_max: OUTPUT_MAX,
         };
         let ended = process.run().map_err(failed)?;

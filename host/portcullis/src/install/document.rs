@@ -7,11 +7,13 @@ use serde_json::Value;
 use super::file::Snapshot;
 use super::{InstallError, State, command};
 
-/// The lists of hooks in a document: one for each event, below one key.
+/// The lists of hooks in a document: one for each event.
 #[derive(Debug, Clone)]
 pub(super) struct Lists {
-    /// The key that the events lie below.
-    pub(super) below: &'static str,
+    /// The key that the events lie below; none when they are the document's own keys.
+    pub(super) below: Option<&'static str>,
+    /// What the agent wants to find in the document besides, such as a version.
+    pub(super) beside: Vec<(&'static str, Value)>,
     /// Our elements, by event. The first is the one that is asked before a call.
     pub(super) entries: Vec<(&'static str, Value)>,
 }
@@ -22,7 +24,7 @@ pub(super) fn with(held: &Snapshot, lists: &Lists) -> Result<Option<String>, Ins
     let ours = document.ours(lists)?;
     let wanted: Vec<_> =
         lists.entries.iter().map(|(event, value)| ((*event).to_owned(), value.clone())).collect();
-    if ours == wanted {
+    if ours == wanted && (wanted.is_empty() || document.has_beside(lists)) {
         return Ok(None);
     }
     document.strip(lists)?;
@@ -36,11 +38,14 @@ pub(super) fn with(held: &Snapshot, lists: &Lists) -> Result<Option<String>, Ins
 
 /// How the document stands.
 pub(super) fn state(held: &Snapshot, lists: &Lists) -> Result<State, InstallError> {
-    let ours = Document::read(held)?.ours(lists)?;
+    let document = Document::read(held)?;
+    let ours = document.ours(lists)?;
     let wanted = lists.entries.iter().map(|(event, value)| (*event, value));
     Ok(if ours.is_empty() {
         State::Absent
-    } else if ours.iter().map(|(event, value)| (event.as_str(), value)).eq(wanted) {
+    } else if ours.iter().map(|(event, value)| (event.as_str(), value)).eq(wanted)
+        && document.has_beside(lists)
+    {
         State::Current
     } else {
         State::Outdated
@@ -57,10 +62,24 @@ pub(super) fn command(held: &Snapshot, lists: &Lists) -> Result<Option<String>, 
         .find_map(|(_, value)| text_of_ours(value)))
 }
 
-/// Whether a switch at the root is on.
-pub(super) fn is_on(held: &Snapshot, key: &str) -> Result<bool, InstallError> {
+/// The command of ours in a document that is ours alone.
+pub(super) fn command_in(text: &str) -> Option<String> {
+    serde_json::from_str::<Value>(text).ok().as_ref().and_then(text_of_ours)
+}
+
+/// Whether nothing is left in a document but what an entry of ours put beside its lists.
+pub(super) fn is_bare(text: &str, lists: &Lists) -> bool {
+    let ours = |key: &str, value: &Value| lists.beside.iter().any(|(name, put)| *name == key && put == value);
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::Object(left)) => left.iter().all(|(key, value)| ours(key, value)),
+        Ok(_) | Err(_) => false,
+    }
+}
+
+/// What a document holds at a JSON pointer.
+pub(super) fn value_at(held: &Snapshot, pointer: &str) -> Result<Option<Value>, InstallError> {
     let root = Document::read(held)?.root.to_serde_value();
-    Ok(root.as_ref().and_then(|root| root.get(key)) == Some(&Value::Bool(true)))
+    Ok(root.as_ref().and_then(|root: &Value| root.pointer(pointer)).cloned())
 }
 
 fn text_of_ours(value: &Value) -> Option<String> {
@@ -133,8 +152,14 @@ impl<'h> Document<'h> {
     /// The object that the events lie in, if it is there.
     fn events(&self, lists: &Lists) -> Result<Option<CstObject>, InstallError> {
         let Some(root) = self.root.object_value() else { return Ok(None) };
-        let Some(property) = root.get(lists.below) else { return Ok(None) };
-        property.object_value().map(Some).ok_or_else(|| self.shape(lists.below, "an object"))
+        let Some(key) = lists.below else { return Ok(Some(root)) };
+        let Some(property) = root.get(key) else { return Ok(None) };
+        property.object_value().map(Some).ok_or_else(|| self.shape(key, "an object"))
+    }
+
+    fn has_beside(&self, lists: &Lists) -> bool {
+        let root = self.root.object_value();
+        lists.beside.iter().all(|(key, _)| root.as_ref().is_some_and(|root| root.get(key).is_some()))
     }
 
     /// Every event's list.
@@ -147,7 +172,10 @@ impl<'h> Document<'h> {
                 Some(array) => found.push((name, array)),
                 // Switches such as `enabled` and `disabled` lie there as well.
                 None if !lists.entries.iter().any(|(event, _)| *event == name) => {}
-                None => return Err(self.shape(&format!("{}.{name}", lists.below), "a list")),
+                None => {
+                    let above = lists.below.map(|key| format!("{key}.")).unwrap_or_default();
+                    return Err(self.shape(&format!("{above}{name}"), "a list"));
+                }
             }
         }
         Ok(found)
@@ -181,9 +209,9 @@ impl<'h> Document<'h> {
                 property.remove();
             }
         }
-        if let Some(events) = self.events(lists)?
-            && events.properties().is_empty()
-            && let Some(property) = self.root.object_value().and_then(|root| root.get(lists.below))
+        if let Some(key) = lists.below
+            && self.events(lists)?.is_some_and(|events| events.properties().is_empty())
+            && let Some(property) = self.root.object_value().and_then(|root| root.get(key))
         {
             property.remove();
         }
@@ -194,7 +222,16 @@ impl<'h> Document<'h> {
         if lists.entries.is_empty() {
             return Ok(());
         }
-        let below = self.root.object_value_or_set().object_value_or_set(lists.below);
+        let root = self.root.object_value_or_set();
+        for (index, (key, value)) in lists.beside.iter().enumerate() {
+            if root.get(key).is_none() {
+                root.insert(index, key, input(value));
+            }
+        }
+        let below = match lists.below {
+            Some(key) => root.object_value_or_set(key),
+            None => root,
+        };
         for (event, value) in &lists.entries {
             let list = below.array_value_or_set(event);
             list.ensure_multiline();

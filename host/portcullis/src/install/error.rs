@@ -72,14 +72,6 @@ pub enum InstallError {
         /// Why.
         source: std::io::Error,
     },
-    /// The agent's entry has to be written by hand.
-    #[error(
-        "`install` cannot write the entry of this agent yet: `{agent}`; write it by hand, as docs/reference/agents.md says"
-    )]
-    ByHand {
-        /// The agent.
-        agent: Agent,
-    },
     /// The file cannot be written.
     #[error("`{}` cannot be written: {source}; it is as it was", path.display())]
     Write {

@@ -16,6 +16,7 @@ pub(super) struct Snapshot {
     path: PathBuf,
     real: PathBuf,
     text: Option<String>,
+    executable: bool,
 }
 
 impl Snapshot {
@@ -24,13 +25,19 @@ impl Snapshot {
         let real = match fs::canonicalize(path) {
             Ok(real) => real,
             Err(error) if error.kind() == io::ErrorKind::NotFound && path.symlink_metadata().is_err() => {
-                return Ok(Self { path: path.to_owned(), real: path.to_owned(), text: None });
+                return Ok(Self {
+                    path: path.to_owned(),
+                    real: path.to_owned(),
+                    text: None,
+                    executable: false,
+                });
             }
             Err(error) => return Err(failed(error)),
         };
         let bytes = fs::read(&real).map_err(failed)?;
         let text = String::from_utf8(bytes).map_err(|_| InstallError::NotUtf8 { path: path.to_owned() })?;
-        Ok(Self { path: path.to_owned(), real, text: Some(text) })
+        let executable = is_executable(&fs::metadata(&real).map_err(failed)?.permissions());
+        Ok(Self { path: path.to_owned(), real, text: Some(text), executable })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -39,6 +46,15 @@ impl Snapshot {
 
     pub(super) fn text(&self) -> Option<&str> {
         self.text.as_deref()
+    }
+
+    pub(super) const fn executable(&self) -> bool {
+        self.executable
+    }
+
+    /// Whether the path is a link to where the file is kept.
+    pub(super) fn is_link(&self) -> bool {
+        self.path.is_symlink()
     }
 
     /// Puts `text` in the file's place, or takes the file away. A reader sees the old
@@ -78,13 +94,27 @@ impl Snapshot {
         let mut new = NamedTempFile::new_in(folder)?;
         new.write_all(text.as_bytes())?;
         let permissions = match fs::metadata(&self.real) {
-            Ok(old) => old.permissions(),
-            Err(_) => fresh(executable),
+            Ok(old) if !executable => old.permissions(),
+            Ok(_) | Err(_) => fresh(executable),
         };
         fs::set_permissions(new.path(), permissions)?;
         new.as_file().sync_all()?;
         Ok(new.into_temp_path())
     }
+}
+
+/// Removes the directories from the file's up to `top`, as far as nothing is in them.
+pub(super) fn remove_empty(file: &Path, top: &Path) {
+    for directory in file.ancestors().skip(1).take_while(|directory| directory.starts_with(top)) {
+        if fs::remove_dir(directory).is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(permissions: &fs::Permissions) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(permissions) & 0o100 != 0
 }
 
 #[cfg(unix)]

@@ -10,6 +10,7 @@ mod document;
 mod error;
 mod file;
 mod site;
+mod switch;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,10 +22,7 @@ pub use error::InstallError;
 use crate::agent::Agent;
 use document::Lists;
 use file::Snapshot;
-use site::Site;
-
-/// The agents whose entry can be written.
-pub const AGENTS: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::OpenCode];
+use site::{Form, Site};
 
 /// Whose sessions the entry is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,8 +46,8 @@ pub struct Installation {
     pub home: PathBuf,
     /// The project's root.
     pub project: PathBuf,
-    /// The environment: `CLAUDE_CONFIG_DIR`, `CODEX_HOME` and `XDG_CONFIG_HOME`
-    /// put files elsewhere.
+    /// The environment: `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `COPILOT_HOME`,
+    /// `CRUSH_GLOBAL_CONFIG` and `XDG_CONFIG_HOME` put files elsewhere.
     pub variables: BTreeMap<String, String>,
 }
 
@@ -86,9 +84,15 @@ pub struct Change {
     before: Snapshot,
     after: Option<String>,
     executable: bool,
+    /// What is to go with the file, when nothing else is in it.
+    directory: Option<PathBuf>,
 }
 
 impl Change {
+    const fn new(before: Snapshot, after: Option<String>) -> Self {
+        Self { before, after, executable: false, directory: None }
+    }
+
     /// The file.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -123,6 +127,9 @@ impl Plan {
     pub fn apply(self) -> Result<(), InstallError> {
         for change in self.changes {
             change.before.replace(change.after.as_deref(), change.executable)?;
+            if let (None, Some(directory)) = (&change.after, &change.directory) {
+                file::remove_empty(change.path(), directory);
+            }
         }
         Ok(())
     }
@@ -138,23 +145,28 @@ impl Installation {
         let mut changes = Vec::new();
         for site in site::of(self)? {
             let before = Snapshot::read(site.path())?;
-            let (after, executable) = match site {
-                Site::Shared { lists, .. } => (document::with(&before, &lists)?, false),
-                Site::Own { text, executable, .. } => {
+            match site {
+                Site::Shared { lists, .. } => {
+                    if let Some(after) = document::with(&before, &lists)? {
+                        changes.push(Change::new(before, Some(after)));
+                    }
+                }
+                Site::Own { text, form, .. } => {
                     if before.text().is_some_and(|held| !command::is_ours(held)) {
                         return Err(InstallError::Foreign { path: before.path().to_owned() });
                     }
-                    ((before.text() != Some(&text)).then_some(text), executable)
+                    let executable = form == Form::Script;
+                    if before.text() != Some(&text) || (executable && !before.executable()) {
+                        changes.push(Change { executable, ..Change::new(before, Some(text)) });
+                    }
                 }
-            };
-            if let Some(after) = after {
-                changes.push(Change { before, after: Some(after), executable });
             }
         }
         Ok(Plan { changes })
     }
 
-    /// What has to change so that no entry of ours is left.
+    /// What has to change so that no entry of ours is left. A document goes as a whole
+    /// when it would hold nothing but what an entry of ours put there.
     ///
     /// # Errors
     /// When a file cannot be read or understood.
@@ -166,12 +178,13 @@ impl Installation {
                 Site::Shared { lists, .. } => {
                     let none = Lists { entries: Vec::new(), ..lists };
                     if let Some(after) = document::with(&before, &none)? {
-                        changes.push(Change { before, after: Some(after), executable: false });
+                        let goes = document::is_bare(&after, &none) && !before.is_link();
+                        changes.push(Change::new(before, (!goes).then_some(after)));
                     }
                 }
-                Site::Own { .. } => {
+                Site::Own { directory, .. } => {
                     if before.text().is_some_and(command::is_ours) {
-                        changes.push(Change { before, after: None, executable: false });
+                        changes.push(Change { directory, ..Change::new(before, None) });
                     }
                 }
             }
@@ -188,9 +201,15 @@ impl Installation {
         for site in site::of(self)? {
             let held = Snapshot::read(site.path())?;
             let state = match &site {
-                Site::Shared { lists, .. } => document::state(&held, lists)?,
-                Site::Own { text, .. } => match held.text() {
-                    Some(there) if there == text => State::Current,
+                Site::Shared { lists, .. } => match document::state(&held, lists)? {
+                    // A place where an entry of ours would do nothing.
+                    State::Absent if lists.entries.is_empty() => continue,
+                    state => state,
+                },
+                Site::Own { text, form, .. } => match held.text() {
+                    Some(there) if there == text && (*form != Form::Script || held.executable()) => {
+                        State::Current
+                    }
                     Some(there) if command::is_ours(there) => State::Outdated,
                     Some(_) | None => State::Absent,
                 },
@@ -205,7 +224,7 @@ impl Installation {
     /// # Errors
     /// When a file cannot be read or understood.
     pub fn switched_off(&self) -> Result<Option<String>, InstallError> {
-        site::switched_off(self)
+        switch::switched_off(self)
     }
 
     /// The shell command of the entry that is there now, by which the agent asks
@@ -215,10 +234,16 @@ impl Installation {
     /// When a file cannot be read or understood.
     pub fn installed_command(&self) -> Result<Option<String>, InstallError> {
         for site in site::of(self)? {
-            if let Site::Shared { lists, .. } = &site
-                && let Some(command) = document::command(&Snapshot::read(site.path())?, lists)?
-            {
-                return Ok(Some(command));
+            let held = Snapshot::read(site.path())?;
+            let ours = held.text().filter(|text| command::is_ours(text));
+            let command = match &site {
+                Site::Shared { lists, .. } => document::command(&held, lists)?,
+                Site::Own { form: Form::Commands, .. } => ours.and_then(document::command_in),
+                Site::Own { form: Form::Script, .. } => ours.map(|_| command::starting(held.path())),
+                Site::Own { form: Form::Plugin, .. } => None,
+            };
+            if command.is_some() {
+                return Ok(command);
             }
         }
         Ok(None)

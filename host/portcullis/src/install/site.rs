@@ -1,10 +1,10 @@
-//! Where each agent keeps its hooks, and the entry that goes there.
+//! Where each agent keeps its hooks, and the entry that goes there: the one table.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::command::{self, Refusal, TIMEOUT};
+use super::command;
 use super::document::{self, Lists};
 use super::file::Snapshot;
 use super::{InstallError, Installation, Scope};
@@ -15,8 +15,19 @@ use crate::agent::{self, Agent};
 pub(super) enum Site {
     /// A JSON document that others write to as well.
     Shared { path: PathBuf, lists: Lists },
-    /// A file of ours alone.
-    Own { path: PathBuf, text: String, executable: bool },
+    /// A file of ours alone. `directory` is one that goes with it when it is empty.
+    Own { path: PathBuf, text: String, form: Form, directory: Option<PathBuf> },
+}
+
+/// What a file of ours is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// JSON with the commands that the agent starts.
+    Commands,
+    /// What the agent starts itself.
+    Script,
+    /// Code that the agent loads, or what tells it of our commands.
+    Plugin,
 }
 
 impl Site {
@@ -25,106 +36,232 @@ impl Site {
             Self::Shared { path, .. } | Self::Own { path, .. } => path,
         }
     }
+
+    const fn own(path: PathBuf, text: String, form: Form) -> Self {
+        Self::Own { path, text, form, directory: None }
+    }
+
+    /// Groups of hooks below `hooks`, as Claude Code introduced them.
+    fn groups(path: PathBuf, before: (&'static str, Value), end: (&'static str, Value)) -> Self {
+        Self::flat(path, vec![(before.0, group(before.1)), (end.0, group(end.1))])
+    }
+
+    /// Hooks below `hooks`, each event's in a list.
+    fn flat(path: PathBuf, entries: Vec<(&'static str, Value)>) -> Self {
+        Self::Shared { path, lists: Lists { below: Some("hooks"), beside: Vec::new(), entries } }
+    }
 }
 
-/// The files of an agent's entry.
+/// The files of an agent's entry, with the one that is asked before a call first.
+///
+/// Each gets every event before a call, without a matcher or with the one that
+/// really matches all, and the end of a turn, which is not judged.
 pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
-    let name = wanted.agent.as_str();
-    let guarded = command::guarded(&wanted.program, name, Refusal::Exit2)?;
-    let plain = command::plain(&wanted.program, name)?;
+    let before = command::guarded(&wanted.program, wanted.agent)?;
+    let end = command::plain(&wanted.program, wanted.agent)?;
+    let seconds = wanted.agent.timeout().as_secs();
+    let hook = |command: &str| json!({ "type": "command", "command": command, "timeout": seconds });
     Ok(match wanted.agent {
         Agent::Claude => {
-            let dir = wanted.place("CLAUDE_CONFIG_DIR", ".claude");
+            let path = wanted.place("CLAUDE_CONFIG_DIR", ".claude").join("settings.json");
             // Versions that know `onFailure` block by themselves as well when the
             // hook cannot be started.
-            let before =
-                json!({ "type": "command", "command": guarded, "timeout": TIMEOUT, "onFailure": "block" });
-            let end = json!({ "type": "command", "command": plain, "timeout": TIMEOUT });
-            let entries = vec![("PreToolUse", group(before)), ("Stop", group(end))];
-            vec![shared(dir.join("settings.json"), entries)]
+            let before = with(hook(&before), "onFailure", "block");
+            vec![Site::groups(path, ("PreToolUse", before), ("Stop", hook(&end)))]
         }
         Agent::Codex => {
-            let dir = wanted.place("CODEX_HOME", ".codex");
-            let hook = |command| json!({ "type": "command", "command": command, "timeout": TIMEOUT });
-            let entries = vec![("PreToolUse", group(hook(guarded))), ("Stop", group(hook(plain)))];
-            vec![shared(dir.join("hooks.json"), entries)]
+            let path = wanted.place("CODEX_HOME", ".codex").join("hooks.json");
+            vec![Site::groups(path, ("PreToolUse", hook(&before)), ("Stop", hook(&end)))]
         }
         Agent::Gemini => {
-            let dir = wanted.place("", ".gemini");
+            let path = wanted.place("", ".gemini").join("settings.json");
             // Its timeouts are milliseconds.
-            let hook = |command| json!({ "name": "portcullis", "type": "command", "command": command, "timeout": TIMEOUT * 1000 });
-            let every = |hook| json!({ "matcher": "*", "hooks": [hook] });
-            let entries = vec![("BeforeTool", every(hook(guarded))), ("AfterAgent", every(hook(plain)))];
-            vec![shared(dir.join("settings.json"), entries)]
+            let every = |command: &str| {
+                let hook = json!({
+                    "name": "portcullis", "type": "command", "command": command, "timeout": seconds * 1000,
+                });
+                json!({ "matcher": "*", "hooks": [hook] })
+            };
+            vec![Site::flat(path, vec![("BeforeTool", every(&before)), ("AfterAgent", every(&end))])]
+        }
+        Agent::Copilot => {
+            let directory = match wanted.scope {
+                Scope::User => wanted.place("COPILOT_HOME", ".copilot"),
+                Scope::Project => wanted.project.join(".github"),
+            };
+            // `bash` is the one key that the CLI, the cloud agent and VS Code all read.
+            let hook = |command: &str| json!({ "type": "command", "bash": command, "timeoutSec": seconds });
+            let text = pretty(&json!({
+                "version": 1,
+                "hooks": { "preToolUse": [hook(&before)], "agentStop": [hook(&end)] },
+            }));
+            vec![Site::own(directory.join("hooks").join("portcullis.json"), text, Form::Commands)]
+        }
+        Agent::Cursor => {
+            let path = wanted.place("", ".cursor").join("hooks.json");
+            // The general event alone: those for commands, MCP tools and files are
+            // about the same calls.
+            let before = json!({ "command": before, "timeout": seconds, "failClosed": true });
+            let end = json!({ "command": end, "timeout": seconds });
+            let lists = Lists {
+                below: Some("hooks"),
+                beside: vec![("version", 1.into())],
+                entries: vec![("preToolUse", before), ("stop", end)],
+            };
+            vec![Site::Shared { path, lists }]
         }
         Agent::OpenCode => {
-            let dir = match wanted.scope {
+            let directory = match wanted.scope {
                 Scope::User => wanted.config_home().join("opencode"),
                 Scope::Project => wanted.project.join(".opencode"),
             };
-            let program = wanted.program.to_string_lossy();
-            let text = agent::opencode_plugin(&program);
-            vec![Site::Own { path: dir.join("plugins").join("portcullis.js"), text, executable: false }]
+            let text = agent::opencode_plugin(&wanted.program.to_string_lossy());
+            vec![Site::own(directory.join("plugins").join("portcullis.js"), text, Form::Plugin)]
         }
-        Agent::Copilot
-        | Agent::Cursor
-        | Agent::Goose
-        | Agent::Crush
-        | Agent::Cline
-        | Agent::Windsurf
-        | Agent::Droid
-        | Agent::Kiro
-        | Agent::Antigravity
-        | Agent::Amp => return Err(InstallError::ByHand { agent: wanted.agent }),
+        Agent::Goose => {
+            let directory = wanted.place("", ".agents").join("plugins").join("portcullis");
+            // A matcher of `*` is no regular expression, and skips the hook without a word.
+            let before = with(hook(&before), "on_failure", "block");
+            let hooks = pretty(&json!({
+                "hooks": { "PreToolUse": [group(before)], "Stop": [group(hook(&end))] },
+            }));
+            let plugin = pretty(&json!({
+                "name": "portcullis",
+                "version": "1.0.0",
+                "description": "Asks `portcullis hook --agent goose` before every tool call",
+            }));
+            let own = |path, text, form| Site::Own { path, text, form, directory: Some(directory.clone()) };
+            vec![
+                own(directory.join("hooks").join("hooks.json"), hooks, Form::Commands),
+                own(directory.join("plugin.json"), plugin, Form::Plugin),
+            ]
+        }
+        Agent::Crush => {
+            let directory = match wanted.scope {
+                Scope::User => wanted
+                    .variable("CRUSH_GLOBAL_CONFIG")
+                    .unwrap_or_else(|| wanted.config_home().join("crush")),
+                Scope::Project => wanted.project.clone(),
+            };
+            // An event that it does not know is an error of its whole configuration,
+            // and no version is sure to know one for the end of a turn.
+            let before = json!({ "command": before, "timeout": seconds });
+            vec![Site::flat(directory.join("crush.json"), vec![("PreToolUse", before)])]
+        }
+        Agent::Cline => {
+            let directory = match wanted.scope {
+                Scope::User => wanted.home.join("Documents").join("Cline").join("Hooks"),
+                Scope::Project => wanted.project.join(".clinerules").join("hooks"),
+            };
+            [("PreToolUse", before), ("TaskComplete", end)]
+                .map(|(event, command)| {
+                    Site::own(directory.join(event), command::script_file(&command), Form::Script)
+                })
+                .into()
+        }
+        Agent::Windsurf => {
+            let directory = match wanted.scope {
+                Scope::User => wanted.home.join(".codeium").join("windsurf"),
+                Scope::Project => wanted.project.join(".windsurf"),
+            };
+            let before = json!({ "command": before, "show_output": true });
+            let mut entries: Vec<_> = WINDSURF.map(|event| (event, before.clone())).into();
+            entries.push(("post_cascade_response", json!({ "command": end, "show_output": false })));
+            vec![Site::flat(directory.join("hooks.json"), entries)]
+        }
+        Agent::Droid => {
+            let entries = vec![("PreToolUse", group(hook(&before))), ("Stop", group(hook(&end)))];
+            wanted.droid(entries)?
+        }
+        Agent::Kiro => {
+            let hook = |name: &str, trigger: &str, command: &str| {
+                json!({
+                    "name": name, "trigger": trigger,
+                    "action": { "type": "command", "command": command }, "timeout": seconds,
+                })
+            };
+            let text = pretty(&json!({
+                "version": "v1",
+                "hooks": [
+                    hook("portcullis", "PreToolUse", &before),
+                    hook("portcullis-after-turn", "Stop", &end),
+                ],
+            }));
+            let path = wanted.place("", ".kiro").join("hooks").join("portcullis.json");
+            vec![Site::own(path, text, Form::Commands)]
+        }
+        Agent::Antigravity => {
+            let directory = match wanted.scope {
+                Scope::User => wanted.home.join(".gemini").join("config"),
+                Scope::Project => wanted.project.join(".agents"),
+            };
+            // Every hook has a name, and only events about a tool have groups with a matcher.
+            let before = json!({ "matcher": "*", "hooks": [hook(&before)] });
+            let lists = Lists {
+                below: Some("portcullis"),
+                beside: Vec::new(),
+                entries: vec![("PreToolUse", before), ("Stop", hook(&end))],
+            };
+            vec![Site::Shared { path: directory.join("hooks.json"), lists }]
+        }
+        Agent::Amp => {
+            let directory = match wanted.scope {
+                Scope::User => wanted.config_home().join("amp"),
+                Scope::Project => wanted.project.join(".amp"),
+            };
+            let text = agent::amp_plugin(&wanted.program.to_string_lossy());
+            vec![Site::own(directory.join("plugins").join("portcullis.ts"), text, Form::Plugin)]
+        }
     })
 }
 
-/// What in the agent's own files keeps it from running hooks.
-pub(super) fn switched_off(wanted: &Installation) -> Result<Option<String>, InstallError> {
-    let (path, key) = match wanted.agent {
-        Agent::Claude => {
-            (wanted.place("CLAUDE_CONFIG_DIR", ".claude").join("settings.json"), "disableAllHooks")
-        }
-        Agent::Codex => (wanted.place("CODEX_HOME", ".codex").join("config.toml"), "hooks = false"),
-        Agent::Gemini
-        | Agent::OpenCode
-        | Agent::Copilot
-        | Agent::Cursor
-        | Agent::Goose
-        | Agent::Crush
-        | Agent::Cline
-        | Agent::Windsurf
-        | Agent::Droid
-        | Agent::Kiro
-        | Agent::Antigravity
-        | Agent::Amp => return Ok(None),
-    };
-    let held = Snapshot::read(&path)?;
-    let off = if wanted.agent == Agent::Claude {
-        document::is_on(&held, key)?
-    } else {
-        // A file that is no TOML is Codex's to complain about.
-        held.text().and_then(|text| text.parse::<toml::Table>().ok()).is_some_and(|config| {
-            config.get("features").and_then(|features| features.get("hooks"))
-                == Some(&toml::Value::Boolean(false))
-        })
-    };
-    Ok(off.then(|| format!("`{key}` in `{}`", path.display())))
-}
-
-fn shared(path: PathBuf, entries: Vec<(&'static str, Value)>) -> Site {
-    Site::Shared { path, lists: Lists { below: "hooks", entries } }
-}
+/// What Windsurf has instead of one event before every call.
+const WINDSURF: [&str; 4] = ["pre_run_command", "pre_write_code", "pre_read_code", "pre_mcp_tool_use"];
 
 /// A group without a matcher: it is asked about every tool.
 fn group(hook: Value) -> Value {
     json!({ "hooks": [hook] })
 }
 
+fn with(mut hook: Value, key: &str, value: &str) -> Value {
+    if let Some(hook) = hook.as_object_mut() {
+        hook.insert(key.to_owned(), value.into());
+    }
+    hook
+}
+
+fn pretty(document: &Value) -> String {
+    format!("{document:#}\n")
+}
+
 impl Installation {
+    /// Droid's file, and the place where an entry of ours would do nothing. Without
+    /// the file it reads the hooks of its settings, which a new file would silence: so
+    /// where there are some, ours join them.
+    fn droid(&self, entries: Vec<(&'static str, Value)>) -> Result<Vec<Site>, InstallError> {
+        let directory = self.place("", ".factory");
+        let (own, settings) = (directory.join("hooks.json"), directory.join("settings.json"));
+        let hooks = document::value_at(&Snapshot::read(&settings)?, "/hooks")?;
+        let others = hooks.as_ref().and_then(Value::as_object).is_some_and(|hooks| !hooks.is_empty());
+        let joins = others && Snapshot::read(&own)?.text().is_none();
+        let at = |path, below, here: bool| Site::Shared {
+            path,
+            lists: Lists {
+                below,
+                beside: Vec::new(),
+                entries: if here { entries.clone() } else { Vec::new() },
+            },
+        };
+        let mut sites = vec![at(own, None, !joins), at(settings, Some("hooks"), joins)];
+        if joins {
+            sites.reverse();
+        }
+        Ok(sites)
+    }
+
     /// The agent's own directory: `variable`'s, or the usual one at home, or the
     /// project's.
-    fn place(&self, variable: &str, name: &str) -> PathBuf {
+    pub(super) fn place(&self, variable: &str, name: &str) -> PathBuf {
         match self.scope {
             Scope::Project => self.project.join(name),
             Scope::User => self.variable(variable).unwrap_or_else(|| self.home.join(name)),

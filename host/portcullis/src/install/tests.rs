@@ -56,7 +56,7 @@ const SETTINGS: &str = ".claude/settings.json";
 
 #[test]
 fn every_agent_is_installed_once_and_removed_without_a_trace() {
-    for agent in AGENTS {
+    for agent in Agent::ALL {
         let home = Home::new();
         assert!(home.states(agent).iter().all(|state| *state == State::Absent), "{agent}");
         home.install(agent);
