@@ -57,6 +57,14 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_a_turn_does_not_say_where_it_is_and_a_call_does() {
+        let read = |payload: &str| Agent::Goose.read_in(payload.as_bytes(), Some("/here"));
+        let stop = read(r#"{"event":"Stop","session_id":"s","last_assistant_message":"Done."}"#).unwrap();
+        assert!(matches!(stop.event, HookEvent::Stop) && stop.cwd == "/here");
+        assert!(read(&CALL.replace(r#","working_dir":"/w""#, "")).is_err());
+    }
+
+    #[test]
     fn an_event_that_cannot_block_is_not_taken_for_a_call() {
         let payload = CALL.replace("PreToolUse", "BeforeShellExecution");
         assert!(Agent::Goose.read(payload.as_bytes()).is_err());

@@ -54,20 +54,218 @@ impl Home {
 
 const SETTINGS: &str = ".claude/settings.json";
 
+const SCOPES: [Scope; 2] = [Scope::User, Scope::Project];
+
+/// Every file below a directory, in order.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
 #[test]
 fn every_agent_is_installed_once_and_removed_without_a_trace() {
     for agent in Agent::ALL {
-        let home = Home::new();
-        assert!(home.states(agent).iter().all(|state| *state == State::Absent), "{agent}");
-        home.install(agent);
-        assert!(home.states(agent).iter().all(|state| *state == State::Current), "{agent}");
-        assert!(home.wanted(agent).plan().unwrap().changes().is_empty(), "{agent} is written twice");
-        home.uninstall(agent);
-        assert!(home.states(agent).iter().all(|state| *state == State::Absent), "{agent}");
-        for site in site::of(&home.wanted(agent)).unwrap() {
-            let left = fs::read_to_string(site.path()).unwrap_or_default();
-            assert!(!left.contains("portcullis"), "{agent} leaves {left}");
+        for scope in SCOPES {
+            let home = Home::new();
+            let wanted = Installation { scope, ..home.wanted(agent) };
+            let all = |state| {
+                let standings = wanted.standing().unwrap();
+                assert!(standings.iter().all(|standing| standing.state == state), "{agent}: {standings:?}");
+            };
+            all(State::Absent);
+            wanted.plan().unwrap().apply().unwrap();
+            all(State::Current);
+            assert!(wanted.plan().unwrap().changes().is_empty(), "{agent} is written twice");
+            let command = wanted.installed_command().unwrap();
+            assert_eq!(command.is_none(), matches!(agent, Agent::OpenCode | Agent::Amp), "{agent}");
+            wanted.plan_removal().unwrap().apply().unwrap();
+            all(State::Absent);
+            assert_eq!(files(&home.at("")), [] as [PathBuf; 0], "{agent}");
+            assert!(!home.at(".agents/plugins/portcullis").exists());
         }
+    }
+}
+
+/// What is written into an empty home and an empty project, for a reviewer to read.
+#[test]
+fn every_agent_gets_the_documents_that_are_committed() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/install");
+    for agent in Agent::ALL {
+        let mut text = String::new();
+        let mut user = Vec::new();
+        for (scope, root) in SCOPES.into_iter().zip(["HOME", "PROJECT"]) {
+            let home = Home::new();
+            let program = PathBuf::from("/PATH/portcullis");
+            let wanted = Installation { scope, program, ..home.wanted(agent) };
+            wanted.plan().unwrap().apply().unwrap();
+            let top = if scope == Scope::User { home.at("") } else { home.at("project") };
+            let mut contents = Vec::new();
+            let written = files(&home.at(""));
+            for file in &written {
+                let executable = Snapshot::read(file).unwrap().executable();
+                let mark = if executable { " (executable)" } else { "" };
+                text += &format!("== {root}/{}{mark}\n", file.strip_prefix(&top).unwrap().display());
+                let content = fs::read_to_string(file).unwrap();
+                if user.contains(&content) {
+                    text += "as above\n";
+                } else {
+                    text += &content;
+                }
+                contents.push(content);
+            }
+            user = contents;
+        }
+        let path = Path::new(folder).join(format!("{agent}.txt"));
+        if std::env::var_os("PORTCULLIS_WRITE_INSTALL").is_some() {
+            fs::write(&path, &text).unwrap();
+        }
+        assert!(
+            fs::read_to_string(&path).unwrap_or_default() == text,
+            "PORTCULLIS_WRITE_INSTALL=1 writes `{}` anew; install writes now:\n{text}",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn an_entry_waits_longer_than_the_hook_and_less_than_the_agent() {
+    for agent in Agent::ALL {
+        let home = Home::new();
+        home.install(agent);
+        let Some(command) = home.wanted(agent).installed_command().unwrap() else { continue };
+        let command = if command.starts_with("/bin/sh") {
+            command
+        } else {
+            fs::read_to_string(command.trim_matches('\'')).unwrap()
+        };
+        let (_, rest) = command.split_once("(sleep ").unwrap();
+        let seconds = rest.split_once(' ').unwrap().0.parse().unwrap();
+        let watch = std::time::Duration::from_secs(seconds);
+        assert!(agent.deadline() < watch && watch < agent.timeout(), "{agent}: {seconds}");
+        // Only the script, the program and the refusal are quoted, and nothing in them ends a quote.
+        let quotes = command.lines().last().unwrap().matches('\'').count();
+        let said = matches!(agent, Agent::Cursor | Agent::Cline | Agent::Antigravity);
+        assert_eq!(quotes, if said { 6 } else { 4 }, "{agent}: {command}");
+        assert!(!command.lines().last().unwrap().contains('\\'), "{agent}: {command}");
+    }
+}
+
+#[test]
+fn a_version_that_an_agent_wants_is_put_there_and_goes_when_nothing_else_is_left() {
+    let file = ".cursor/hooks.json";
+    for (before, version) in [
+        ("{}", "1"),
+        ("{\"hooks\": {}}", "1"),
+        ("{\"version\": 2}", "2"),
+        ("{\"hooks\": {\"stop\": [{\"command\": \"./mine.sh\"}]}}", "1"),
+    ] {
+        let home = Home::new();
+        home.write(file, before);
+        home.install(Agent::Cursor);
+        let value: serde_json::Value = serde_json::from_str(&home.read(file)).unwrap();
+        assert_eq!(value["version"].to_string(), version, "{before}");
+        assert_eq!(value["hooks"]["preToolUse"][0]["failClosed"], true);
+        home.uninstall(Agent::Cursor);
+        let others = before.contains("mine") || before.contains('2');
+        assert_eq!(home.at(file).exists(), others, "{before}");
+        assert!(!others || !home.read(file).contains("portcullis"));
+    }
+    let home = Home::new();
+    home.install(Agent::Cursor);
+    home.write(file, &home.read(file).replace("\"version\": 1,", ""));
+    assert_eq!(home.states(Agent::Cursor), [State::Outdated]);
+}
+
+#[test]
+fn a_document_that_is_kept_elsewhere_stays_when_it_is_empty() {
+    let home = Home::new();
+    home.write("dotfiles/hooks.json", "{}");
+    fs::create_dir_all(home.at(".cursor")).unwrap();
+    std::os::unix::fs::symlink(home.at("dotfiles/hooks.json"), home.at(".cursor/hooks.json")).unwrap();
+    home.install(Agent::Cursor);
+    home.uninstall(Agent::Cursor);
+    assert!(home.at("dotfiles/hooks.json").exists());
+}
+
+#[test]
+fn a_script_of_ours_is_started_or_mended_and_one_of_others_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let file = "Documents/Cline/Hooks/PreToolUse";
+    let home = Home::new();
+    home.install(Agent::Cline);
+    fs::set_permissions(home.at(file), fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(home.states(Agent::Cline), [State::Outdated, State::Current]);
+    home.install(Agent::Cline);
+    assert_eq!(home.states(Agent::Cline), [State::Current, State::Current]);
+
+    let mine = "#!/bin/sh\necho '{\"cancel\":false}'\n";
+    home.write(file, mine);
+    assert!(matches!(home.wanted(Agent::Cline).plan(), Err(InstallError::Foreign { .. })));
+    assert_eq!(
+        home.wanted(Agent::Cline).installed_command().unwrap().map(|text| text.contains("Pre")),
+        Some(false)
+    );
+    home.uninstall(Agent::Cline);
+    assert_eq!(home.read(file), mine);
+    assert!(!home.at("Documents/Cline/Hooks/TaskComplete").exists());
+}
+
+/// A new file of hooks would keep Droid from reading those in its settings.
+#[test]
+fn droids_entry_joins_the_hooks_that_it_reads() {
+    let (own, settings) = (".factory/hooks.json", ".factory/settings.json");
+    let mine = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"./mine.sh"}]}]}}"#;
+    let home = Home::new();
+    home.write(settings, mine);
+    home.install(Agent::Droid);
+    assert!(!home.at(own).exists() && home.read(settings).contains("./mine.sh"));
+    assert_eq!(home.states(Agent::Droid), [State::Current]);
+    // With the file, the entry in the settings is dead.
+    home.write(own, "{}");
+    assert_eq!(home.states(Agent::Droid), [State::Absent, State::Outdated]);
+    home.install(Agent::Droid);
+    assert!(home.read(own).contains("hook --agent") && !home.read(settings).contains("portcullis"));
+    assert_eq!(home.states(Agent::Droid), [State::Current]);
+    home.uninstall(Agent::Droid);
+    assert!(!home.at(own).exists() && home.read(settings).contains("./mine.sh"));
+}
+
+#[test]
+fn a_switch_that_keeps_an_agent_from_running_hooks_is_named() {
+    for (agent, file, text, key) in [
+        (Agent::Claude, SETTINGS, r#"{"disableAllHooks":true}"#, "disableAllHooks"),
+        (Agent::Codex, ".codex/config.toml", "[features]\nhooks = false\n", "hooks = false"),
+        (
+            Agent::Gemini,
+            ".gemini/settings.json",
+            r#"{"hooksConfig":{"enabled":false}}"#,
+            "hooksConfig.enabled",
+        ),
+        (Agent::Copilot, ".copilot/settings.json", r#"{"disableAllHooks":true}"#, "disableAllHooks"),
+        (Agent::Droid, ".factory/settings.json", r#"{"hooksDisabled":true}"#, "hooksDisabled"),
+        (
+            Agent::Antigravity,
+            ".gemini/config/hooks.json",
+            r#"{"portcullis":{"enabled":false}}"#,
+            "portcullis.enabled",
+        ),
+    ] {
+        let home = Home::new();
+        assert_eq!(home.wanted(agent).switched_off().unwrap(), None, "{agent}");
+        home.write(file, text);
+        let said = home.wanted(agent).switched_off().unwrap().unwrap();
+        assert!(said.contains(&format!("`{key}`")), "{agent}: {said}");
+        home.write(file, &text.replace("true", "null").replace("false", "true"));
+        assert_eq!(home.wanted(agent).switched_off().unwrap(), None, "{agent}");
     }
 }
 

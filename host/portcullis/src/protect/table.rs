@@ -149,6 +149,7 @@ pub(super) const MOVED: &[(&str, &str)] = &[
     ("CLAUDE_CONFIG_DIR", ".claude"),
     ("CODEX_HOME", ".codex"),
     ("COPILOT_HOME", ".copilot"),
+    ("CRUSH_GLOBAL_CONFIG", ".config/crush"),
     ("OPENCODE_CONFIG_DIR", ".config/opencode"),
 ];
 
