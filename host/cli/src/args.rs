@@ -122,7 +122,8 @@ pub(crate) struct HookArguments {
 /// harmless one that has to pass. Installing twice changes nothing; entries of
 /// others, comments and order stay. A file that cannot be understood is left alone.
 ///
-/// Agents: claude, codex, gemini, opencode.
+/// Agents: claude, codex, gemini, copilot (VS Code too), cursor, opencode, goose,
+/// crush, cline, windsurf, droid, kiro, antigravity, amp.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct InstallArguments {
@@ -140,8 +141,8 @@ pub(crate) struct InstallArguments {
     pub(crate) json: bool,
 }
 
-/// Removes every hook entry of Portcullis from the agent's file, whatever version
-/// wrote it. Nothing else changes.
+/// Removes every hook entry of Portcullis from the agent's files, whatever version
+/// wrote it, and the files that held nothing else. Nothing else changes.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct UninstallArguments {

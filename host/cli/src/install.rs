@@ -184,19 +184,25 @@ fn next(agent: Agent, scope: Scope) -> &'static str {
         (Agent::OpenCode, _) => {
             "next: start opencode anew; `opencode --pure` runs without plugins, this one too"
         }
-        (
-            Agent::Copilot
-            | Agent::Cursor
-            | Agent::Goose
-            | Agent::Crush
-            | Agent::Cline
-            | Agent::Windsurf
-            | Agent::Droid
-            | Agent::Kiro
-            | Agent::Antigravity
-            | Agent::Amp,
-            _,
-        ) => "next: start the agent anew",
+        (Agent::Copilot, Scope::User) => "next: start Copilot anew",
+        (Agent::Copilot, Scope::Project) => {
+            "next: start Copilot anew; its cloud agent reads the file too once it is committed, and refuses every call where the program is not there"
+        }
+        (Agent::Cursor, _) => "next: start Cursor anew",
+        (Agent::Goose, _) => "next: start goose anew; before version 1.38 it runs no hooks",
+        (Agent::Crush, _) => "next: start Crush anew; it runs no hooks for its sub-agents",
+        (Agent::Cline, _) => {
+            "next: switch hooks on in Cline's settings; with `--yolo` its command line is said to run none"
+        }
+        (Agent::Windsurf, _) => "next: start Windsurf anew",
+        (Agent::Droid, _) => "next: sessions that are open already keep their hooks; start new ones",
+        (Agent::Kiro, _) => "next: start Kiro anew; Kiro CLI reads the file from version 3 on",
+        (Agent::Antigravity, _) => {
+            "next: start Antigravity anew and have it run something that is refused: some versions of its command line were seen not to read the file"
+        }
+        (Agent::Amp, _) => {
+            "next: start Amp anew, with PLUGINS=all where its plugins are off; PLUGINS=off runs without this one too"
+        }
     }
 }
 

@@ -14,27 +14,102 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use portcullis::agent::Agent;
 use serde_json::Value;
 
 use crate::support::{BINARY, Seen, User, fixture};
 
-/// An agent with a hook command, its file, the pointer to the command, a payload.
-const AGENTS: [(&str, &str, &str, &str); 3] = [
-    ("claude", "home/.claude/settings.json", "/hooks/PreToolUse/0/hooks/0/command", "claude/pre-bash.json"),
-    ("codex", "home/.codex/hooks.json", "/hooks/PreToolUse/0/hooks/0/command", "codex/pre-bash.json"),
-    (
+/// An agent with a hook command, its file, the pointer to the command, how long the
+/// command waits for the program, a captured payload.
+struct Row(&'static str, &'static str, &'static str, u32, Option<&'static str>);
+
+const AGENTS: [Row; 12] = [
+    Row(
+        "claude",
+        "home/.claude/settings.json",
+        "/hooks/PreToolUse/0/hooks/0/command",
+        59,
+        Some("claude/pre-bash.json"),
+    ),
+    Row(
+        "codex",
+        "home/.codex/hooks.json",
+        "/hooks/PreToolUse/0/hooks/0/command",
+        59,
+        Some("codex/pre-bash.json"),
+    ),
+    Row(
         "gemini",
         "home/.gemini/settings.json",
         "/hooks/BeforeTool/0/hooks/0/command",
-        "gemini/pre-run-shell-command.json",
+        57,
+        Some("gemini/pre-run-shell-command.json"),
+    ),
+    Row("copilot", "home/.copilot/hooks/portcullis.json", "/hooks/preToolUse/0/bash", 27, None),
+    Row("cursor", "home/.cursor/hooks.json", "/hooks/preToolUse/0/command", 27, None),
+    Row(
+        "goose",
+        "home/.agents/plugins/portcullis/hooks/hooks.json",
+        "/hooks/PreToolUse/0/hooks/0/command",
+        27,
+        None,
+    ),
+    Row("crush", "config/crush/crush.json", "/hooks/PreToolUse/0/command", 27, None),
+    // The file itself is what is started.
+    Row("cline", "home/Documents/Cline/Hooks/PreToolUse", "", 27, None),
+    Row("windsurf", "home/.codeium/windsurf/hooks.json", "/hooks/pre_run_command/0/command", 27, None),
+    Row("droid", "home/.factory/hooks.json", "/PreToolUse/0/hooks/0/command", 27, None),
+    Row("kiro", "home/.kiro/hooks/portcullis.json", "/hooks/0/action/command", 57, None),
+    Row(
+        "antigravity",
+        "home/.gemini/config/hooks.json",
+        "/portcullis/PreToolUse/0/hooks/0/command",
+        27,
+        None,
     ),
 ];
 
-fn installed(user: &User, agent: &str, file: &str, pointer: &str) -> String {
-    let seen = user.run(&["install", agent], "");
-    assert_eq!(seen.code, Some(0), "{seen}");
-    let settings: Value = serde_json::from_str(&fs::read_to_string(user.path(file)).unwrap()).unwrap();
-    settings.pointer(pointer).unwrap().as_str().unwrap().to_owned()
+impl Row {
+    fn installed(&self, user: &User) -> String {
+        let seen = user.run(&["install", self.0], "");
+        assert!(seen.code == Some(0) && seen.stdout.contains("through the entry"), "{seen}");
+        let text = fs::read_to_string(user.path(self.1)).unwrap();
+        if self.2.is_empty() {
+            return text;
+        }
+        let settings: Value = serde_json::from_str(&text).unwrap();
+        settings.pointer(self.2).unwrap().as_str().unwrap().to_owned()
+    }
+
+    fn payload(&self) -> String {
+        self.4.map_or_else(|| self.0.parse::<Agent>().unwrap().canary("rm -rf build", "/"), fixture)
+    }
+
+    /// Whether this agent is kept from running the call, by what its makers say.
+    fn is_blocked(&self, seen: &Seen) -> bool {
+        let said = serde_json::from_str::<Value>(&seen.stdout).unwrap_or_default();
+        let done = seen.code == Some(0);
+        let by_code = seen.code == Some(2) && !seen.stderr.trim().is_empty();
+        match self.0 {
+            "gemini" => by_code || (done && said["decision"] == "deny"),
+            "copilot" => by_code || (done && said["permissionDecision"] == "deny"),
+            "cursor" => done && said["permission"] == "deny",
+            "cline" => said["cancel"] == true,
+            "antigravity" => done && said["decision"] == "deny",
+            _ => by_code && seen.stdout.is_empty(),
+        }
+    }
+
+    fn is_passed(&self, seen: &Seen) -> bool {
+        let answer = match self.0 {
+            "cursor" => "{\"permission\":\"allow\"}",
+            "goose" => "{\"decision\":\"allow\"}",
+            "cline" => "{\"cancel\":false}",
+            "antigravity" => "{\"decision\":\"ask\"}",
+            _ => "",
+        };
+        seen.code == Some(0) && seen.stdout.trim_end() == answer && seen.stderr.is_empty()
+    }
 }
 
 /// Starts the entry as an agent does.
@@ -42,16 +117,6 @@ fn ask(user: &User, shell: &[&str], entry: &str, payload: &str) -> Seen {
     let mut command = user.command(shell[0]);
     command.args(&shell[1..]).arg(entry).env("PATH", "/usr/bin:/bin");
     user.finish(&mut command, payload.as_bytes())
-}
-
-/// The two ways in which each of these agents is kept from running the call.
-fn is_blocked(seen: &Seen) -> bool {
-    let denied = || serde_json::from_str::<Value>(&seen.stdout).is_ok_and(|said| said["decision"] == "deny");
-    (seen.code == Some(2) && !seen.stderr.trim().is_empty()) || (seen.code == Some(0) && denied())
-}
-
-fn is_passed(seen: &Seen) -> bool {
-    seen.code == Some(0) && seen.stdout.is_empty() && seen.stderr.is_empty()
 }
 
 fn harmless(payload: &str) -> String {
@@ -68,18 +133,17 @@ fn an_entry_blocks_and_passes_in_every_shell_that_starts_it() {
         &["/bin/zsh", "-c"],
         &["/bin/ksh", "-c"],
     ];
-    for (agent, file, pointer, payload) in AGENTS {
+    for row in AGENTS {
         let user = User::new();
-        let entry = installed(&user, agent, file, pointer);
-        let payload = fixture(payload);
+        let (agent, entry, payload) = (row.0, row.installed(&user), row.payload());
         for shell in shells.into_iter().filter(|shell| Path::new(shell[0]).exists()) {
             let blocked = ask(&user, shell, &entry, &payload);
             assert!(
-                is_blocked(&blocked) && blocked.to_string().contains("guard"),
+                row.is_blocked(&blocked) && blocked.to_string().contains("guard"),
                 "{agent} {shell:?}: {blocked}"
             );
             let passed = ask(&user, shell, &entry, &harmless(&payload));
-            assert!(is_passed(&passed), "{agent} {shell:?}: {passed}");
+            assert!(row.is_passed(&passed), "{agent} {shell:?}: {passed}");
         }
     }
 }
@@ -103,9 +167,9 @@ fn an_entry_blocks_whatever_has_become_of_the_program() {
         ("says an allow", Some("#!/bin/sh\necho '{\"decision\":\"allow\"}'\n".to_owned()), 0o755),
         ("says more behind the seal", Some(format!("#!/bin/sh\nprintf '{seal}\\nmore\\n'\n")), 0o755),
     ];
-    for (agent, file, pointer, payload) in AGENTS {
+    for row in AGENTS {
         let user = User::new();
-        let entry = installed(&user, agent, file, pointer);
+        let (agent, entry) = (row.0, row.installed(&user));
         for (what, text, mode) in &programs {
             let fake = user.path("fake");
             drop(fs::remove_file(&fake));
@@ -114,13 +178,11 @@ fn an_entry_blocks_whatever_has_become_of_the_program() {
                 fs::set_permissions(&fake, fs::Permissions::from_mode(*mode)).unwrap();
             }
             let entry = entry.replace(BINARY, fake.to_str().unwrap());
-            for payload in [fixture(payload), harmless(&fixture(payload))] {
+            for payload in [row.payload(), harmless(&row.payload())] {
                 let seen = ask(&user, &["/bin/sh", "-c"], &entry, &payload);
-                assert!(is_blocked(&seen), "{agent}, {what}: {seen}");
-                assert!(
-                    seen.stderr.contains("fault and not a decision")
-                        && seen.stderr.contains("portcullis doctor")
-                );
+                assert!(row.is_blocked(&seen), "{agent}, {what}: {seen}");
+                let said = seen.to_string();
+                assert!(said.contains("fault and not a decision") && said.contains("portcullis doctor"));
             }
         }
     }
@@ -128,17 +190,39 @@ fn an_entry_blocks_whatever_has_become_of_the_program() {
 
 #[test]
 fn an_entry_blocks_when_the_program_hangs_and_leaves_nothing_running() {
+    for row in AGENTS {
+        let user = User::new();
+        let entry = row.installed(&user);
+        let wait = format!("sleep {} ", row.3);
+        assert!(entry.contains(&wait), "it is between the program's deadline and the agent's: {entry}");
+        let fake = user.write("fake", "#!/bin/sh\necho $$ > pid; exec sleep 1000\n");
+        fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
+        let entry = entry.replace(BINARY, fake.to_str().unwrap()).replace(&wait, "sleep 0.3 ");
+        let seen = ask(&user, &["/bin/sh", "-c"], &entry, &row.payload());
+        assert!(row.is_blocked(&seen), "{}: {seen}", row.0);
+        let pid = fs::read_to_string(user.path("work/pid")).unwrap();
+        assert!(!Path::new("/proc").join(pid.trim()).exists(), "the program still runs");
+    }
+}
+
+#[test]
+fn an_agent_without_hook_processes_is_asked_for_as_its_plugin_asks() {
     let user = User::new();
-    let (agent, file, pointer, payload) = AGENTS[0];
-    let entry = installed(&user, agent, file, pointer);
-    assert!(entry.contains("sleep 59 "), "the wait is between the program's 58 s and the agent's 60 s");
-    let fake = user.write("fake", "#!/bin/sh\necho $$ > pid; exec sleep 1000\n");
-    fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
-    let entry = entry.replace(BINARY, fake.to_str().unwrap()).replace("sleep 59 ", "sleep 0.3 ");
-    let seen = ask(&user, &["/bin/sh", "-c"], &entry, &fixture(payload));
-    assert!(is_blocked(&seen), "{seen}");
-    let pid = fs::read_to_string(user.path("work/pid")).unwrap();
-    assert!(!Path::new("/proc").join(pid.trim()).exists(), "the program still runs");
+    for agent in ["opencode", "amp"] {
+        let seen = user.run(&["install", agent], "");
+        assert!(seen.code == Some(0) && seen.stdout.contains("asked as its plugin asks"), "{seen}");
+    }
+}
+
+#[test]
+fn a_script_of_somebody_else_is_left_alone() {
+    let user = User::new();
+    let mine = "#!/bin/sh\necho '{}'\n";
+    let file = user.write("home/Documents/Cline/Hooks/PreToolUse", mine);
+    let seen = user.run(&["install", "cline"], "");
+    assert!(seen.code == Some(1) && seen.stderr.contains("is not ours; move it away"), "{seen}");
+    assert_eq!(fs::read_to_string(file).unwrap(), mine);
+    assert!(!user.path("home/Documents/Cline/Hooks/TaskComplete").exists());
 }
 
 #[test]
