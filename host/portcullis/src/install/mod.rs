@@ -200,20 +200,23 @@ impl Installation {
         let mut standings = Vec::new();
         for site in site::of(self)? {
             let held = Snapshot::read(site.path())?;
-            let state = match &site {
-                Site::Shared { lists, .. } => match document::state(&held, lists)? {
-                    // A place where an entry of ours would do nothing.
-                    State::Absent if lists.entries.is_empty() => continue,
-                    state => state,
-                },
-                Site::Own { text, form, .. } => match held.text() {
-                    Some(there) if there == text && (*form != Form::Script || held.executable()) => {
-                        State::Current
-                    }
-                    Some(there) if command::is_ours(there) => State::Outdated,
-                    Some(_) | None => State::Absent,
-                },
+            let (state, needless) = match &site {
+                Site::Shared { lists, .. } => (document::state(&held, lists)?, lists.entries.is_empty()),
+                Site::Own { text, form, .. } => {
+                    let state = match held.text() {
+                        Some(there) if there == text && (*form != Form::Script || held.executable()) => {
+                            State::Current
+                        }
+                        Some(there) if command::is_ours(there) => State::Outdated,
+                        Some(_) | None => State::Absent,
+                    };
+                    (state, false)
+                }
             };
+            // An entry of ours would do nothing there, and there is none.
+            if needless && state == State::Absent {
+                continue;
+            }
             standings.push(Standing { path: held.path().to_owned(), state });
         }
         Ok(standings)
