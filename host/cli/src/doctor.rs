@@ -243,12 +243,9 @@ fn agents(common: &Common, environment: &Environment) -> anyhow::Result<Vec<Find
     let mut findings = Vec::new();
     let mut installed = false;
     for agent in Agent::ALL {
+        let mut files = Vec::new();
         for scope in [Scope::User, Scope::Project] {
             let wanted = install::installation(agent, scope, common, environment)?;
-            // At home both are the same file.
-            if scope == Scope::Project && wanted.project == wanted.home {
-                continue;
-            }
             let (subject, again) = match scope {
                 Scope::User => (agent.to_string(), format!("run `portcullis install {agent}`")),
                 Scope::Project => {
@@ -262,21 +259,31 @@ fn agents(common: &Common, environment: &Environment) -> anyhow::Result<Vec<Find
                     continue;
                 }
             };
-            if standings.iter().all(|standing| standing.state == State::Absent) {
+            let paths: Vec<_> = standings.iter().map(|standing| standing.path.clone()).collect();
+            // At home both can be the same file.
+            if standings.iter().all(|standing| standing.state == State::Absent) || files == paths {
                 continue;
             }
+            files = paths;
             installed = true;
-            if let Some(reason) = wanted.switched_off()? {
-                findings.push(Finding::fail(
-                    &subject,
-                    format!("its hooks are switched off: {reason}"),
-                    "take that out",
-                ));
+            match wanted.switched_off() {
+                Ok(None) => {}
+                Ok(Some(reason)) => {
+                    let text = format!("its hooks are switched off: {reason}");
+                    findings.push(Finding::fail(&subject, text, "take that out"));
+                }
+                Err(error) => findings.push(Finding::fail(&subject, error.to_string(), "mend the file")),
             }
             if let Some(standing) = standings.iter().find(|standing| standing.state != State::Current) {
-                let text =
-                    format!("`{}` holds another entry than this program writes", standing.path.display());
-                findings.push(Finding::fail(&subject, text, &again));
+                let what = match standing.state {
+                    State::Absent => "lacks its part of the entry",
+                    State::Outdated | State::Current => "holds another entry than this program writes",
+                };
+                findings.push(Finding::fail(
+                    &subject,
+                    format!("`{}` {what}", standing.path.display()),
+                    &again,
+                ));
                 continue;
             }
             findings.push(match wanted.try_out() {

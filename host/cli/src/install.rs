@@ -26,17 +26,21 @@ pub(crate) fn install(
         let wanted = installation(agent, scope(verb.project), common, environment)?;
         let changes = carry_out(verb.dry_run, || wanted.plan())?;
         let trial = if verb.dry_run { None } else { Some(wanted.try_out()?) };
-        if trial.as_ref().is_some_and(|trial| !trial.holds()) {
+        let off = wanted.switched_off()?;
+        if !verb.dry_run && (off.is_some() || trial.as_ref().is_some_and(|trial| !trial.holds())) {
             exit = Exit::No;
         }
         if verb.json {
-            printer.line(&report(&wanted, &changes, trial.as_ref()).to_string())?;
+            printer.line(&report(&wanted, &changes, trial.as_ref(), off.as_deref()).to_string())?;
             continue;
         }
         tell(printer, &wanted, &changes, verb.dry_run, "already has the entry")?;
         if let Some(trial) = &trial {
             printer.line(&format!("  {}", verdict(trial)))?;
             printer.line(&format!("  {}", next(agent, wanted.scope)))?;
+        }
+        if let Some(off) = off {
+            printer.line(&format!("  its hooks are SWITCHED OFF: {off}; take that out"))?;
         }
     }
     Ok(exit)
@@ -52,7 +56,7 @@ pub(crate) fn uninstall(
         let wanted = installation(agent, scope(verb.project), common, environment)?;
         let changes = carry_out(verb.dry_run, || wanted.plan_removal())?;
         if verb.json {
-            printer.line(&report(&wanted, &changes, None).to_string())?;
+            printer.line(&report(&wanted, &changes, None, None).to_string())?;
         } else {
             tell(printer, &wanted, &changes, verb.dry_run, "has no entry of Portcullis")?;
         }
@@ -206,7 +210,7 @@ fn next(agent: Agent, scope: Scope) -> &'static str {
     }
 }
 
-fn report(wanted: &Installation, changes: &[Changed], trial: Option<&Trial>) -> Value {
+fn report(wanted: &Installation, changes: &[Changed], trial: Option<&Trial>, off: Option<&str>) -> Value {
     let changes: Vec<_> = changes
         .iter()
         .map(|change| json!({ "path": change.path, "before": change.before, "after": change.after }))
@@ -221,5 +225,5 @@ fn report(wanted: &Installation, changes: &[Changed], trial: Option<&Trial>) -> 
             "said": trial.said,
         })
     });
-    json!({ "agent": wanted.agent.as_str(), "changes": changes, "canary": canary })
+    json!({ "agent": wanted.agent.as_str(), "changes": changes, "canary": canary, "switched_off": off })
 }

@@ -263,6 +263,17 @@ fn a_settings_file_that_cannot_be_parsed_is_left_alone() {
 }
 
 #[test]
+fn an_agent_whose_hooks_are_switched_off_is_told() {
+    let user = User::new();
+    let file = user.write("home/.factory/settings.json", "{\"hooksDisabled\": true}\n");
+    let off = user.run(&["install", "droid"], "");
+    assert!(off.code == Some(1) && off.stdout.contains("SWITCHED OFF: `hooksDisabled`"), "{off}");
+    fs::write(file, "{}").unwrap();
+    let on = user.run(&["install", "droid"], "");
+    assert!(on.code == Some(0) && !on.stdout.contains("SWITCHED"), "{on}");
+}
+
+#[test]
 fn a_canary_that_is_not_stopped_is_told() {
     let user = User::new();
     user.config("[plugins]\nenabled = []\n[protect]\nown_files = false\n");
