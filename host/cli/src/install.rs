@@ -196,7 +196,7 @@ fn next(agent: Agent, scope: Scope) -> &'static str {
         (Agent::Goose, _) => "next: start goose anew; before version 1.38 it runs no hooks",
         (Agent::Crush, _) => "next: start Crush anew; it runs no hooks for its sub-agents",
         (Agent::Cline, _) => {
-            "next: switch hooks on in Cline's settings; with `--yolo` its command line is said to run none"
+            "next: start Cline anew; where its settings have a switch for hooks, it has to be on"
         }
         (Agent::Windsurf, _) => "next: start Windsurf anew",
         (Agent::Droid, _) => "next: sessions that are open already keep their hooks; start new ones",

@@ -56,7 +56,7 @@ const AGENTS: [Row; 12] = [
     ),
     Row("crush", "config/crush/crush.json", "/hooks/PreToolUse/0/command", 27, None),
     // The file itself is what is started.
-    Row("cline", "home/Documents/Cline/Hooks/PreToolUse", "", 27, None),
+    Row("cline", "home/Documents/Cline/Hooks/PreToolUse", "", 27, Some("cline/pre-run-commands.json")),
     Row("windsurf", "home/.codeium/windsurf/hooks.json", "/hooks/pre_run_command/0/command", 27, None),
     Row("droid", "home/.factory/hooks.json", "/PreToolUse/0/hooks/0/command", 27, None),
     Row("kiro", "home/.kiro/hooks/portcullis.json", "/hooks/0/action/command", 57, None),

@@ -1,5 +1,6 @@
 //! Cline: the extension, whose events hold what they are about in a field of the
-//! event's name, and the command line, whose calls are in `tool_call`.
+//! event's name, and the command line, whose calls are in `tool_call` and whose events
+//! have names of their own.
 
 use serde_json::json;
 
@@ -16,12 +17,15 @@ pub(super) static DIALECT: Dialect = Dialect {
     events: &[
         ("TaskStart", Moment::SessionStart),
         ("TaskResume", Moment::SessionStart),
+        ("agent_start", Moment::SessionStart),
         ("UserPromptSubmit", Moment::PromptSubmit),
         ("PreToolUse", Moment::PreToolUse),
         ("tool_call", Moment::PreToolUse),
         ("PostToolUse", Moment::PostToolUse),
+        ("tool_result", Moment::PostToolUse),
         ("PreCompact", Moment::PreCompact),
         ("TaskComplete", Moment::Stop),
+        ("agent_end", Moment::Stop),
     ],
     names: Names {
         event: "hookName",
@@ -48,6 +52,7 @@ fn call(_: &Names, fields: &mut Fields, event: &str) -> Result<Call, HookInputEr
         "PreToolUse" if !fields.has("tool_call") => {
             ("", either("preToolUse.toolName", "preToolUse.tool"), "preToolUse.parameters")
         }
+        "tool_result" => ("tool_result.id", "tool_result.name", "tool_result.input"),
         _ => ("tool_call.id", "tool_call.name", "tool_call.input"),
     };
     dialect::call(&Names { id, tool, input, ..Dialect::CLAUDE.names }, fields)
