@@ -15,7 +15,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use portcullis::agent::Agent;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{BINARY, Seen, User, fixture};
 
@@ -203,6 +203,35 @@ fn an_entry_blocks_when_the_program_hangs_and_leaves_nothing_running() {
         let pid = fs::read_to_string(user.path("work/pid")).unwrap();
         assert!(!Path::new("/proc").join(pid.trim()).exists(), "the program still runs");
     }
+}
+
+#[test]
+fn no_agent_may_change_a_file_that_an_install_writes() {
+    let user = User::new();
+    let own = user.path("");
+    let (mut calls, mut files) = (String::new(), Vec::new());
+    for agent in Agent::ALL {
+        for arguments in [vec!["install", agent.as_str()], vec!["install", agent.as_str(), "--project"]] {
+            let seen = user.run(&[&arguments[..], &["--json", "--dry-run"]].concat(), "");
+            let report: Value = serde_json::from_str(&seen.stdout).unwrap();
+            for change in report["changes"].as_array().unwrap() {
+                let file = change["path"]
+                    .as_str()
+                    .unwrap()
+                    .replace("[user]", own.to_str().unwrap().trim_end_matches('/'));
+                let call = json!({ "tool": "Write", "input": { "file_path": file, "content": "" } });
+                calls += &format!("{call}\n");
+                files.push(file);
+            }
+        }
+    }
+    assert!(files.len() > 2 * Agent::ALL.len());
+    let seen = user.run(&["check"], calls);
+    for (file, line) in files.iter().zip(seen.stdout.lines()) {
+        let judgement: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(judgement["code"], "self/hooks", "{file}: {line}");
+    }
+    assert_eq!(seen.stdout.lines().count(), files.len());
 }
 
 #[test]
