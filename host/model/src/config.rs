@@ -9,6 +9,8 @@ use serde::{Deserialize, Deserializer};
 use crate::limits::Limits;
 use crate::name::PluginName;
 
+pub mod key;
+
 /// One `config.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -36,6 +38,10 @@ pub struct PluginsConfig {
     pub required: Vec<PluginName>,
     /// Makes `--no-plugins` an error.
     pub locked: bool,
+    /// What the project wants to be live besides; no file has this key. It is apart,
+    /// because words that a project chose never reach a model.
+    #[serde(skip)]
+    pub required_by_project: Vec<PluginName>,
 }
 
 /// `[plugin.NAME]`.
@@ -112,9 +118,14 @@ impl LimitsConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Millis(u32);
 
+impl Millis {
+    /// The most that it can be.
+    pub(crate) const MOST: i64 = 600_000;
+}
+
 impl<'de> Deserialize<'de> for Millis {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const MAX: i64 = 600_000;
+        const MAX: i64 = Millis::MOST;
         let value = i64::deserialize(deserializer)?;
         u32::try_from(value).ok().filter(|_| (1..=MAX).contains(&value)).map(Self).ok_or_else(|| {
             serde::de::Error::custom(format_args!("a time is 1 to {MAX} milliseconds: `{value}`"))
@@ -126,9 +137,14 @@ impl<'de> Deserialize<'de> for Millis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mebibytes(u16);
 
+impl Mebibytes {
+    /// The most that it can be.
+    pub(crate) const MOST: i64 = 4_000;
+}
+
 impl<'de> Deserialize<'de> for Mebibytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const MAX: i64 = 4_000;
+        const MAX: i64 = Mebibytes::MOST;
         let value = i64::deserialize(deserializer)?;
         u16::try_from(value).ok().filter(|_| (1..=MAX).contains(&value)).map(Self).ok_or_else(|| {
             serde::de::Error::custom(format_args!("a memory size is 1 to {MAX} MiB: `{value}`"))
@@ -178,7 +194,7 @@ impl Default for ProtectConfig {
     }
 }
 
-/// `[audit]`. Only the user's file has it: a project may not say it.
+/// `[audit]`. A project may switch on what is off, and no more.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AuditConfig {
@@ -198,6 +214,11 @@ pub struct AuditConfig {
 pub struct FileSize(u64);
 
 impl FileSize {
+    /// The least that it can be.
+    pub(crate) const LEAST: i64 = 1 << 16;
+    /// The most that it can be.
+    pub(crate) const MOST: i64 = 1 << 30;
+
     /// In bytes.
     #[must_use]
     pub const fn bytes(self) -> u64 {
@@ -213,7 +234,7 @@ impl Default for FileSize {
 
 impl<'de> Deserialize<'de> for FileSize {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const RANGE: std::ops::RangeInclusive<i64> = 1 << 16..=1 << 30;
+        const RANGE: std::ops::RangeInclusive<i64> = FileSize::LEAST..=FileSize::MOST;
         let value = i64::deserialize(deserializer)?;
         u64::try_from(value).ok().filter(|_| RANGE.contains(&value)).map(Self).ok_or_else(|| {
             let (least, most) = (RANGE.start(), RANGE.end());
@@ -227,6 +248,9 @@ impl<'de> Deserialize<'de> for FileSize {
 pub struct FileCount(u16);
 
 impl FileCount {
+    /// The most that it can be.
+    pub(crate) const MOST: i64 = 1_000;
+
     /// The number.
     #[must_use]
     pub const fn get(self) -> usize {
@@ -242,7 +266,7 @@ impl Default for FileCount {
 
 impl<'de> Deserialize<'de> for FileCount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const MAX: i64 = 1_000;
+        const MAX: i64 = FileCount::MOST;
         let value = i64::deserialize(deserializer)?;
         u16::try_from(value)
             .ok()
