@@ -11,7 +11,11 @@ use crate::process;
 /// Each page, and the example of the crate `portcullis` that prints it. The
 /// tasks themselves do not depend on the library, so that they can build what
 /// the library embeds.
-const PAGES: &[(&str, &str)] = &[("docs/reference/tools.md", "reference")];
+const PAGES: &[(&str, &str)] = &[
+    ("docs/reference/tools.md", "reference"),
+    ("docs/reference/config.md", "config_reference"),
+    ("docs/reference/config.schema.json", "config_schema"),
+];
 
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     ensure!(args.is_empty(), "codegen takes nothing: `{}`", args.join(" "));

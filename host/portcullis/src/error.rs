@@ -1,31 +1,8 @@
 //! What this crate returns when it cannot do its work.
 
-use std::path::PathBuf;
-
 use portcullis_model::fault::Fault;
 use portcullis_model::name::PluginName;
 use portcullis_runtime::RuntimeError;
-
-/// Why a configuration file is not taken over.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// It cannot be read.
-    #[error("the configuration `{path}` cannot be read: {source}")]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// It does not say what a configuration can say.
-    #[error("the configuration `{path}` is not valid: {message}")]
-    Invalid {
-        /// The file.
-        path: PathBuf,
-        /// Line, column, key and reason.
-        message: String,
-    },
-}
 
 /// Why a host cannot open.
 #[derive(Debug, thiserror::Error)]

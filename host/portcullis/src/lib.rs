@@ -8,7 +8,7 @@
 //! `docs/guides/agent-loop.md` has the whole of a loop, and what to know of it.
 
 pub mod agent;
-mod config;
+pub mod config;
 mod error;
 mod gate;
 mod host;
@@ -22,8 +22,8 @@ mod session;
 pub mod tool;
 mod turn;
 
-pub use config::read_config;
-pub use error::{ConfigError, HostError, RunError};
+pub use config::{ConfigError, read_config};
+pub use error::{HostError, RunError};
 pub use gate::{Explanation, Judgement, Part, Permit, Understood};
 pub use host::{Host, HostOptions, OwnFiles};
 pub use lift::{LIFT_MAX, Lift, Lifts};

@@ -123,7 +123,11 @@ pub const KEYS: &[Key] = &[
     time("plugin.*.limits.tool_ms", "60000", "For one tool's run."),
     Key {
         project: LOADING,
-        ..time("plugin.*.limits.describe_ms", "5000", "For `describe` and each list, when the plugin is loaded.")
+        ..time(
+            "plugin.*.limits.describe_ms",
+            "5000",
+            "For `describe` and each list, when the plugin is loaded.",
+        )
     },
     key(
         "plugin.*.limits.memory_mib",

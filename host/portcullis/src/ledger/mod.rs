@@ -26,5 +26,6 @@ pub(crate) use epoch::Epoch;
 pub use error::LedgerError;
 pub use reader::{Record, read};
 pub use redact::REDACTED;
+pub(crate) use redact::Redactor;
 pub use verify::{Break, BreakKind, Mark, Spot, Verified, verify};
 pub use writer::{LOCK_WAIT, Ledger, LedgerOptions, stamp};

@@ -258,14 +258,15 @@ impl Loader {
         PluginSet::new(
             tally.active,
             tally.standing,
-            !config.plugins.required.is_empty(),
+            !config.plugins.required.is_empty() || !config.plugins.required_by_project.is_empty(),
             Report { rows: tally.rows, standing: Vec::new(), refusing: Vec::new() },
         )
     }
 
     /// A required plugin that was live acts on; one that never was refuses every call.
     fn require(&mut self, config: &Config, tally: &mut Tally) {
-        for name in &config.plugins.required {
+        let by_project = &config.plugins.required_by_project;
+        for name in config.plugins.required.iter().chain(by_project) {
             // A file of the project's cannot stand in for what the operator requires.
             let live = |plugin: &&Arc<Plugin>| plugin.info.name == *name && plugin.origin.is_trusted();
             if let Some(plugin) = tally.active.iter().find(live) {
@@ -274,6 +275,20 @@ impl Loader {
                 tracing::error!(plugin = %name, "a required plugin is gone; its last version acts on");
                 tally.rows.push(row(&plugin.origin, plugin, PluginState::Kept));
                 tally.active.push(Arc::clone(plugin));
+            } else if by_project.contains(name) {
+                // The project chose the name, so it is shown to the operator alone.
+                if !tally.rows.iter().any(|row| row.name == name.as_str()) {
+                    tally.rows.push(unresolved(name.as_str()));
+                }
+                tally.standing.push(Standing {
+                    name: "project".to_owned(),
+                    code: "load/required".to_owned(),
+                    what: "a plugin that this project requires is not live".to_owned(),
+                    way_out:
+                        "to put it in place, or to take it out of `[plugins] required` in the project's \
+                              configuration"
+                            .to_owned(),
+                });
             } else {
                 tally.standing.push(Standing {
                     name: name.to_string(),
