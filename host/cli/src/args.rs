@@ -12,6 +12,7 @@ Examples:
   echo '{\"tool\":\"Bash\",\"input\":{\"command\":\"rm -rf build\"}}' | portcullis check
   portcullis plugin list
   portcullis plugin inspect guard
+  portcullis config show
   portcullis ledger show --since 1h";
 
 /// The gate between an AI agent and its tools.
@@ -75,6 +76,9 @@ pub(crate) enum Verb {
     /// Look at plugins, and try them out.
     #[command(subcommand)]
     Plugin(PluginVerb),
+    /// Show what holds and where it comes from, and say what is wrong with a file.
+    #[command(subcommand)]
+    Config(ConfigVerb),
     /// Look up what was decided, and check that nobody changed it.
     #[command(subcommand)]
     Ledger(LedgerVerb),
@@ -246,6 +250,42 @@ pub(crate) struct PluginCheckArguments {
     /// Case files, or directories of them.
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub(crate) cases: Vec<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigVerb {
+    /// Print every value that holds, and where it comes from.
+    Show(ConfigShowArguments),
+    /// Print all that is wrong with a configuration. The exit code is 1 when
+    /// something is.
+    Validate(ConfigValidateArguments),
+}
+
+/// Prints a line for each key: the value, and `default`, `user`, `project` or `flag`
+/// with the file and the line. A plugin's keys are shown when a file names the plugin.
+/// What looks like a secret is not shown. What a project's file says and may not is a
+/// warning.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ConfigShowArguments {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Reads the files as a call would, and prints a line for each problem: the file, the
+/// line and the column, the key, the reason and the way out. The exit code is 1 when
+/// there is one.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ConfigValidateArguments {
+    /// Read this file alone. One in a directory `.portcullis` is read as a project's
+    /// [default: the user's file and the project's].
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,9 +1,10 @@
 //! `portcullis doctor`: is everything as it was set up?
 
 use portcullis::agent::Agent;
+use portcullis::config::Problem;
 use portcullis::install::{Scope, State};
 use portcullis::ledger::{self, BreakKind, Ledger, LedgerError};
-use portcullis::{PluginState, Report};
+use portcullis::{ConfigError, PluginState, Report};
 use serde_json::json;
 
 use crate::args::{Common, DoctorArguments};
@@ -97,15 +98,15 @@ pub(crate) fn run(
 fn host(common: &Common, environment: &Environment) -> Vec<Finding> {
     let options = match open::options(common, environment, None) {
         Ok(options) => options,
-        Err(error) => {
-            return vec![Finding::fail(
-                "configuration",
-                format!("every call is refused: {error:#}"),
-                "mend the file, then look again",
-            )];
-        }
+        Err(error) => return configuration_fails(&error),
     };
     let mut findings = vec![Finding::ok("configuration", "read whole")];
+    let work = open::workspace(common, environment);
+    let ignored = open::loaded(common, environment, work.as_deref()).map(|loaded| loaded.ignored);
+    findings.extend(ignored.into_iter().flatten().map(|ignored| {
+        let hint = ignored.hint.clone().unwrap_or_default();
+        Finding::warn("configuration", Problem { hint: None, ..ignored }.to_string(), hint)
+    }));
     if !options.config.protect.own_files {
         findings.push(Finding::warn(
             "self-protection",
@@ -129,6 +130,21 @@ fn host(common: &Common, environment: &Environment) -> Vec<Finding> {
         )),
     }
     findings
+}
+
+/// A line for each problem.
+fn configuration_fails(error: &anyhow::Error) -> Vec<Finding> {
+    const WHAT: &str = "configuration";
+    const REMEDY: &str = "mend the file, then look again";
+    let Some(error) = error.downcast_ref::<ConfigError>() else {
+        return vec![Finding::fail(WHAT, format!("every call is refused: {error:#}"), REMEDY)];
+    };
+    let finding = |problem: &Problem| {
+        let remedy = problem.hint.clone().unwrap_or_else(|| REMEDY.to_owned());
+        let text = Problem { hint: None, ..problem.clone() };
+        Finding::fail(WHAT, format!("every call is refused: {text}"), remedy)
+    };
+    error.problems().iter().map(finding).collect()
 }
 
 fn plugins(common: &Common, report: &Report) -> Vec<Finding> {
@@ -201,7 +217,10 @@ fn places(environment: &Environment) -> Vec<Finding> {
 fn ledger(common: &Common, environment: &Environment) -> Vec<Finding> {
     const WHAT: &str = "ledger";
     // A configuration that cannot be read has its own finding.
-    let audit = open::config(common, environment).map(|config| config.audit).unwrap_or_default();
+    let work = open::workspace(common, environment);
+    let audit = open::loaded(common, environment, work.as_deref())
+        .map(|loaded| loaded.config.audit)
+        .unwrap_or_default();
     let lost = |reason: String| {
         if audit.required {
             let text = format!("every call is refused: {reason}");

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use portcullis::model::product;
@@ -68,4 +69,14 @@ pub(crate) fn arguments() -> Vec<String> {
 /// upwards.
 pub(crate) fn project_plugins(start: &Path) -> Option<PathBuf> {
     start.ancestors().map(|dir| dir.join(product::PROJECT_DIR).join("plugins")).find(|dir| dir.is_dir())
+}
+
+/// The configuration of the project that `start` lies in: the nearest one upwards.
+/// One that cannot be looked at counts as there, so that reading it tells why.
+pub(crate) fn project_config(start: &Path) -> Option<PathBuf> {
+    let is_absent = |kind| matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory);
+    start
+        .ancestors()
+        .map(|dir| dir.join(product::PROJECT_DIR).join("config.toml"))
+        .find(|file| file.symlink_metadata().map_or_else(|error| !is_absent(error.kind()), |_| true))
 }

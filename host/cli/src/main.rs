@@ -3,6 +3,7 @@
 mod args;
 mod break_glass;
 mod check;
+mod config;
 mod doctor;
 mod environment;
 mod exit;
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
         Verb::Why(verb) => why::run(&arguments.common, &verb, &environment, &printer),
         Verb::Doctor(verb) => doctor::run(&arguments.common, &verb, &environment, &printer),
         Verb::Plugin(verb) => plugin::run(&arguments.common, &verb, &environment, &printer),
+        Verb::Config(verb) => config::run(&arguments.common, &verb, &environment, &printer),
         Verb::Ledger(verb) => ledger::run(&verb, &environment, &printer),
     };
     exit.unwrap_or_else(|error| {

@@ -1,13 +1,13 @@
 //! From the command line to an open host.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use portcullis::agent::HookInputError;
+use portcullis::config::{self, Files, Loaded};
 use portcullis::ledger::{Entry, EntryKind, Ledger, LedgerOptions};
-use portcullis::model::config::Config;
 use portcullis::model::fault::FaultKind;
 use portcullis::model::judgement::Verdict;
 use portcullis::runtime::{Allocation, CacheDir, Compiler, Terminal};
@@ -15,7 +15,7 @@ use portcullis::{ConfigError, Host, HostError, HostOptions, Lifts, OwnFiles};
 
 use crate::COMPILE;
 use crate::args::Common;
-use crate::environment::{Environment, project_plugins};
+use crate::environment::{Environment, project_config, project_plugins};
 use crate::printer::Printer;
 
 /// What the host is opened with. `cwd` is the directory that the agent works in,
@@ -29,7 +29,6 @@ pub(crate) fn options(
     let mut options =
         HostOptions::new(Compiler::Helper { program: program.clone(), arguments: vec![COMPILE.to_owned()] });
     options.allocation = Allocation::OnDemand;
-    options.config = config(common, environment)?;
     options.plugins = common.plugins.iter().map(|path| absolute(path, environment)).collect();
     options.no_plugins = common.no_plugins;
     options.plugin_dir = common.plugin_dir.clone();
@@ -37,6 +36,7 @@ pub(crate) fn options(
     let work = work.or_else(|| workspace(common, environment));
     // The directories above `a/..` are not those above `a`.
     let work = work.map(|work| std::fs::canonicalize(&work).unwrap_or(work));
+    options.config = loaded(common, environment, work.as_deref())?.config;
     options.own = OwnFiles {
         config: common
             .config
@@ -91,7 +91,7 @@ pub(crate) fn note_fault(
 ) {
     let Some(options) = ledger(common, environment, agent) else { return };
     // A configuration that cannot be read may be why.
-    let audit = config(common, environment).map(|config| config.audit).unwrap_or_default();
+    let audit = loaded(common, environment, None).map(|loaded| loaded.config.audit).unwrap_or_default();
     let options = LedgerOptions { lock_wait: LATE_WAIT, ..options };
     let entry = Entry {
         verdict: Some(Verdict::Block),
@@ -130,7 +130,11 @@ pub(crate) fn for_model(error: &anyhow::Error) -> String {
     if let Some(payload) = error.downcast_ref::<HookInputError>() {
         return payload.to_string();
     }
-    tracing::error!("{error:#}");
+    match error.downcast_ref::<ConfigError>() {
+        // An agent may show its model what its hook writes down.
+        Some(error) => tracing::error!("{}", error.without_words_of_the_project()),
+        None => tracing::error!("{error:#}"),
+    }
     let what = if error.is::<ConfigError>() {
         "its configuration cannot be used"
     } else if error.is::<HostError>() {
@@ -141,16 +145,37 @@ pub(crate) fn for_model(error: &anyhow::Error) -> String {
     what.to_owned()
 }
 
-/// The configuration that these options name, or the user's.
-pub(crate) fn config(common: &Common, environment: &Environment) -> anyhow::Result<Config> {
-    match (&common.config, &environment.config) {
-        (Some(named), _) => {
-            anyhow::ensure!(named.is_file(), "the configuration `{}` is not there", named.display());
-            Ok(portcullis::read_config(named)?)
-        }
-        (None, Some(user)) if !common.isolated => Ok(portcullis::read_config(user)?),
-        (None, _) => Ok(Config::default()),
+/// The configuration files that these options name, or the user's, and that of the
+/// project that `work` lies in.
+pub(crate) fn files(
+    common: &Common,
+    environment: &Environment,
+    work: Option<&Path>,
+) -> anyhow::Result<Files> {
+    if let Some(named) = &common.config {
+        anyhow::ensure!(named.is_file(), "the configuration `{}` is not there", named.display());
     }
+    let user = environment.config.clone().filter(|_| !common.isolated);
+    Ok(Files {
+        user: common.config.clone().or(user),
+        project: work.filter(|_| !common.isolated).and_then(|work| {
+            // The directories above `a/..` are not those above `a`.
+            project_config(&std::fs::canonicalize(work).unwrap_or_else(|_| work.to_owned()))
+        }),
+    })
+}
+
+/// What these files say.
+pub(crate) fn loaded(
+    common: &Common,
+    environment: &Environment,
+    work: Option<&Path>,
+) -> anyhow::Result<Loaded> {
+    let loaded = config::load(&files(common, environment, work)?)?;
+    for ignored in &loaded.ignored {
+        tracing::warn!("{ignored}");
+    }
+    Ok(loaded)
 }
 
 fn absolute(path: &std::path::Path, environment: &Environment) -> PathBuf {

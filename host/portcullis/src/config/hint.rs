@@ -1,6 +1,7 @@
 //! What somebody may have meant who wrote a key that is none.
 
-use portcullis_model::config::key::{KEYS, Node};
+use portcullis_model::config::key::{ANY, KEYS, Key, Node};
+use portcullis_model::name::PluginName;
 
 /// Words of other programs, and of nobody's, for a key of ours.
 const MEANT: &[(&str, &str)] = &[
@@ -29,18 +30,25 @@ pub(super) fn unknown(path: &[String], is_table: bool) -> String {
     }
     // It may belong to another table, and be spelt right.
     if let Some(key) = KEYS.iter().find(|key| key.name() == name) {
-        return format!("did you mean `{}`?", key.path.replace('*', "NAME"));
+        return format!("did you mean `{}`?", written(key, path));
     }
     if let Some((_, meant)) = MEANT.iter().find(|(word, _)| *word == name)
         && let Some(key) = KEYS.iter().find(|key| key.path.ends_with(meant))
     {
-        return format!("did you mean `{}`?", key.path.replace('*', "NAME"));
+        return format!("did you mean `{}`?", written(key, path));
     }
     if names.is_empty() {
         return "take it out".to_owned();
     }
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     format!("known here: {}", names.join(", "))
+}
+
+/// The key as it is written where `path` stands.
+fn written(key: &Key, path: &[String]) -> String {
+    let plugin = path.get(1).filter(|_| path.first().is_some_and(|first| first == "plugin"));
+    let plugin = plugin.filter(|name| PluginName::new(name.as_str()).is_ok());
+    key.path.replace(ANY, plugin.map_or("NAME", String::as_str))
 }
 
 /// The name that `word` may be a slip of: one slip for each three letters, and one
@@ -71,7 +79,7 @@ mod tests {
     #[test]
     fn a_key_of_another_table_is_told() {
         assert_eq!(hint("enabled"), "did you mean `plugins.enabled`?");
-        assert_eq!(hint("plugin.a.guard_ms"), "did you mean `plugin.NAME.limits.guard_ms`?");
+        assert_eq!(hint("plugin.a.guard_ms"), "did you mean `plugin.a.limits.guard_ms`?");
     }
 
     #[test]

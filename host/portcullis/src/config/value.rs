@@ -53,7 +53,7 @@ pub(super) fn read(key: &Key, path: &[String], value: &Spanned<DeValue<'_>>) -> 
     match (key.kind, value.get_ref()) {
         (Kind::Flag, DeValue::Boolean(flag)) => Ok(one(json!(flag))),
         (Kind::Flag, _) => {
-            Err(vec![other("`true` or `false`").hint(format!("write `{name} = true`, without quotes"))])
+            Err(vec![other("`true` or `false`").hint(format!("write `{name} = true` or `{name} = false`"))])
         }
         (Kind::Number { least, most, unit }, DeValue::Integer(number)) => integer(number)
             .filter(|number| (least..=most).contains(number))
@@ -117,14 +117,19 @@ fn element(kind: Kind, item: &Spanned<DeValue<'_>>) -> Result<String, Wrong> {
     };
     match kind {
         Kind::Paths => absolute(item.span(), text),
-        Kind::Plugins => PluginName::new(&**text).map(|name| name.to_string()).map_err(|_| {
-            Wrong::new(item.span(), format!("not the name of a plugin: `{}`", quoted(text)))
-                .hint("a name is lowercase letters, digits and single hyphens, 1 to 64 characters")
-        }),
+        Kind::Plugins => plugin_name(item.span(), text),
         Kind::Flag | Kind::Number { .. } | Kind::Word(_) | Kind::Texts | Kind::Path | Kind::Settings => {
             Ok(text.to_string())
         }
     }
+}
+
+/// The name of a plugin.
+pub(super) fn plugin_name(span: Range<usize>, text: &str) -> Result<String, Wrong> {
+    PluginName::new(text).map(|name| name.to_string()).map_err(|_| {
+        Wrong::new(span, format!("not the name of a plugin: `{}`", quoted(text)))
+            .hint("a name is lowercase letters, digits and single hyphens, 1 to 64 characters")
+    })
 }
 
 /// A path that depends on where the program was started would name one file today

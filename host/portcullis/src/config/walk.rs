@@ -5,13 +5,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use portcullis_model::config::key::{Key, Node};
-use portcullis_model::name::PluginName;
 use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::hint;
-use super::problem::{Layer, Problem, dotted, quoted};
+use super::problem::{Layer, Problem, dotted};
 use super::value;
 
 /// One value that a file says.
@@ -74,8 +73,8 @@ impl Walk<'_> {
                 let last = self.path.last().cloned().unwrap_or_default();
                 let is_plugin =
                     self.path.len() > 1 && matches!(Node::at(parent(&self.path)), Some(Node::Plugins));
-                if is_plugin && let Err(error) = PluginName::new(last) {
-                    self.problem(name.start, quoted(&error.to_string()), None);
+                if is_plugin && let Err(wrong) = value::plugin_name(name.clone(), &last) {
+                    self.problem(name.start, wrong.message, wrong.hint);
                 }
                 match value.get_ref().as_table() {
                     Some(table) => self.table(table),

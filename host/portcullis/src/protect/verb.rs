@@ -17,6 +17,8 @@ const READS: &[&[&str]] = &[
     &["help"],
     &["version"],
     &["log"],
+    &["config", "show"],
+    &["config", "validate"],
     &["ledger", "show"],
     &["ledger", "verify"],
     &["plugin", "list"],
