@@ -142,3 +142,18 @@ fn a_projects_file_narrows_and_does_not_widen() {
     assert_eq!(user.run(&["check"], LS).code, Some(2));
     assert_eq!(user.run(&["check", "--isolated"], LS).code, Some(0));
 }
+
+#[test]
+fn the_nearest_file_upwards_is_the_projects() {
+    let user = User::new();
+    user.write("work/.portcullis/config.toml", "[audit]\nrequired = true\n");
+    user.write("work/sub/deep/x", "");
+    let told = |dir: &str| user.run(&["config", "show", "-C", dir], "").stdout.contains("project ");
+    assert!(told("sub/deep") && told("sub/deep/..") && !told(".."));
+    user.write("work/sub/.portcullis/config.toml", "");
+    assert!(!told("sub/deep"));
+    // A directory in its place is no file that says nothing.
+    user.write("work/sub/deep/.portcullis/config.toml/x", "");
+    let seen = user.run(&["check", "-C", "sub/deep"], LS);
+    assert_eq!(seen.code, Some(2), "{seen}");
+}
