@@ -291,7 +291,7 @@ mod tests {
             let value: Value = serde_json::from_str(key.default).unwrap();
             let path: Vec<_> = key.names().collect();
             let config = read(&file(&path, value)).unwrap();
-            let mut plugin = config.plugin.values().cloned().next().unwrap_or_default();
+            let mut plugin = config.plugin.values().next().cloned().unwrap_or_default();
             assert_eq!(plugin.limits.resolve(), crate::limits::Limits::new(), "{}", key.path);
             plugin.limits = Default::default();
             assert_eq!(plugin, Default::default(), "{}", key.path);

@@ -158,6 +158,7 @@ fn reading_and_ordinary_work_pass() {
             "env -C src rm settings.json; rsync -a src/ dst/",
             "curl -O https://example.com/settings.json; wget https://example.com/x",
             "portcullis plugin list; echo portcullis trust",
+            "portcullis config show --json; portcullis config validate .portcullis/config.toml",
         ],
     );
 }
