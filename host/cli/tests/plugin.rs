@@ -115,7 +115,10 @@ fn a_configuration_that_is_broken_is_told_and_nothing_is_listed() {
     user.config("[plugin.guard.limits]\nguard_ms = 0");
     let seen = user.run(&["plugin", "list"], "");
     assert_eq!((seen.code, seen.stdout.as_str()), (Some(1), ""));
-    assert!(seen.stderr.contains("line 2") && seen.stderr.contains("1 to 600000 milliseconds"), "{seen}");
+    assert!(
+        seen.stderr.contains("config.toml:2:12: ") && seen.stderr.contains("1 to 600000 milliseconds"),
+        "{seen}"
+    );
 }
 
 #[test]
