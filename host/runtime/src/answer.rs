@@ -4,7 +4,7 @@ use portcullis_model::fault::{Fault, FaultKind};
 use portcullis_model::limits::Limits;
 use portcullis_model::name::PluginName;
 
-use crate::bindings::exports::portcullis as exports;
+use crate::bindings::exports;
 use crate::interface::cut;
 
 /// The longest description, in characters.

@@ -8,12 +8,11 @@ use portcullis_model::fault::{Fault, FaultKind};
 use portcullis_model::limits::Limits;
 use tokio::sync::{OwnedSemaphorePermit, SemaphorePermit};
 use wasmtime::Store;
-use wasmtime::component::{HasSelf, Instance, InstancePre, Linker, Resource};
+use wasmtime::component::{Instance, InstancePre, Linker, Resource};
 
 use crate::answer::{self, Claims, CommandDefinition, Decision, GuardRefusal, PluginInfo, Subscription};
 use crate::answer::{ToolDefinition, ToolOutput};
-use crate::bindings::exports::portcullis as exports;
-use crate::bindings::portcullis::host;
+use crate::bindings::exports;
 use crate::component::Component;
 use crate::contract::{Contract, Kind};
 use crate::digest::Digest;
@@ -22,6 +21,7 @@ use crate::error::LoadError;
 use crate::fault::{Phase, caught, classify};
 use crate::handle::{CallHandle, InvocationHandle, OccurrenceHandle};
 use crate::instance::{Fresh, Spare, instantiate};
+use crate::offer;
 use crate::setup::{CallView, GuestSetup, InvocationView, OccurrenceView};
 use crate::state::CallState;
 use crate::ticker::Running;
@@ -67,13 +67,10 @@ impl Guest {
     ) -> Result<Self, LoadError> {
         let contract = component.contract.clone();
         let mut linker = Linker::new(&runtime.engine);
-        for import in &contract.imports {
-            if wasi::is_wasi(import) {
-                wasi::link(&mut linker, import)?;
-            } else {
-                link_ours(&mut linker, import)?;
-            }
-        }
+        let (wasi, ours): (Vec<_>, Vec<_>) =
+            contract.imports.iter().map(String::as_str).partition(|import| wasi::is_wasi(import));
+        wasi.into_iter().try_for_each(|import| wasi::link(&mut linker, import))?;
+        offer::link(&mut linker, &ours)?;
         let fits = |e: wasmtime::Error| LoadError::Link(format!("{e:#}"));
         let pre = linker.instantiate_pre(&component.inner).map_err(fits)?;
         let has = |kind| contract.is(kind);
@@ -372,47 +369,6 @@ impl Run<'_> {
 /// Waits for a guest's answer, and makes a fault of everything else.
 async fn bounded<R>(deadline: Instant, call: impl Future<Output = wasmtime::Result<R>>) -> Result<R, Fault> {
     caught(deadline, call).await?.map_err(|e| classify(&e, Phase::Call))
-}
-
-type LinkOurs = fn(&mut Linker<CallState>) -> wasmtime::Result<()>;
-
-/// Every interface of ours that a plugin may import.
-const OURS: &[(&str, LinkOurs)] = &[
-    ("portcullis:host/log@0.1.0", |l| host::log::add_to_linker::<CallState, HasSelf<CallState>>(l, |s| s)),
-    ("portcullis:host/settings@0.1.0", |l| {
-        host::settings::add_to_linker::<CallState, HasSelf<CallState>>(l, |s| s)
-    }),
-    ("portcullis:host/store@0.1.0", |l| {
-        host::store::add_to_linker::<CallState, HasSelf<CallState>>(l, |s| s)
-    }),
-    ("portcullis:host/clock@0.1.0", |l| {
-        host::clock::add_to_linker::<CallState, HasSelf<CallState>>(l, |s| s)
-    }),
-    ("portcullis:host/terminal@0.1.0", |l| {
-        host::terminal::add_to_linker::<CallState, HasSelf<CallState>>(l, |s| s)
-    }),
-    ("portcullis:host/call@0.1.0", |l| host::call::add_to_linker::<CallState, HasSelf<CallState>>(l, |s| s)),
-    ("portcullis:host/event@0.1.0", |l| {
-        host::event::add_to_linker::<CallState, HasSelf<CallState>>(l, |s| s)
-    }),
-    ("portcullis:host/invocation@0.1.0", |l| {
-        host::invocation::add_to_linker::<CallState, HasSelf<CallState>>(l, |s| s)
-    }),
-];
-
-fn link_ours(linker: &mut Linker<CallState>, import: &str) -> Result<(), LoadError> {
-    if let Some((_, add)) = OURS.iter().find(|(name, _)| *name == import) {
-        return add(linker).map_err(|e| LoadError::Link(format!("`{import}`: {e:#}")));
-    }
-    let unversioned = |name: &str| name.split('@').next().unwrap_or_default().to_owned();
-    match OURS.iter().find(|(name, _)| unversioned(name) == unversioned(import)) {
-        Some((name, _)) => {
-            Err(LoadError::OtherVersion { expected: (*name).to_owned(), found: import.to_owned() })
-        }
-        None => {
-            Err(LoadError::Import { import: import.to_owned(), why: "this host does not offer to plugins" })
-        }
-    }
 }
 
 impl fmt::Debug for Guest {

@@ -10,9 +10,10 @@ use portcullis_model::script;
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
-use crate::bindings::portcullis::host::{call, clock, event, invocation, log, settings, store, terminal};
+use crate::bindings::host::{call, clock, event, invocation, log, settings, store, terminal};
 use crate::fault::NotGranted;
 use crate::handle::{CallHandle, InvocationHandle, OccurrenceHandle, ScriptHandle};
+use crate::packed;
 use crate::setup::CallView;
 use crate::state::CallState;
 
@@ -162,6 +163,11 @@ impl call::HostScript for CallState {
             .iter()
             .map(|pipeline| call::Pipeline { commands: pipeline.commands.iter().map(command).collect() })
             .collect())
+    }
+
+    fn packed(&mut self, this: Resource<ScriptHandle>) -> Result<Vec<u8>> {
+        packed::pack(&self.script(&this)?.pipelines)
+            .ok_or_else(|| wasmtime::format_err!("a script with a text of 2 GiB cannot be packed"))
     }
 
     fn drop(&mut self, this: Resource<ScriptHandle>) -> Result<()> {

@@ -25,6 +25,8 @@ mod handle;
 mod instance;
 mod interface;
 mod limiter;
+mod offer;
+mod packed;
 mod process;
 mod runtime;
 mod setup;

@@ -2,7 +2,10 @@
 //! here has its counterpart in the SDK, and the macros are called by
 //! [`export_plugin!`](crate::export_plugin).
 //!
-//! One world for each interface, so that a component can export any mix.
+//! One world for each interface, so that a component can export any mix. What a
+//! plugin exports names the first version of the host's types, and is given the
+//! newest ones here: they are the same resources with more methods, and lifting the
+//! component makes one import of both.
 
 #![allow(
     unsafe_code,
@@ -22,20 +25,20 @@ pub mod host {
         inline: "
             package portcullis:sdk;
             world host {
-                import portcullis:host/log@0.1.0;
-                import portcullis:host/settings@0.1.0;
-                import portcullis:host/store@0.1.0;
-                import portcullis:host/clock@0.1.0;
-                import portcullis:host/terminal@0.1.0;
-                import portcullis:host/call@0.1.0;
-                import portcullis:host/event@0.1.0;
-                import portcullis:host/invocation@0.1.0;
+                import portcullis:host/log@0.1.1;
+                import portcullis:host/settings@0.1.1;
+                import portcullis:host/store@0.1.1;
+                import portcullis:host/clock@0.1.1;
+                import portcullis:host/terminal@0.1.1;
+                import portcullis:host/call@0.1.1;
+                import portcullis:host/event@0.1.1;
+                import portcullis:host/invocation@0.1.1;
             }
         ",
         path: "../../wit",
         generate_all,
     });
-    pub use portcullis::host::{call, clock, event, invocation, log, settings, store, terminal};
+    pub use portcullis::host0_1_1::{call, clock, event, invocation, log, settings, store, terminal};
 }
 
 pub mod plugin {

@@ -24,6 +24,7 @@ mod effect;
 mod error;
 mod guard;
 mod hook;
+mod packed;
 mod plugin;
 mod script;
 mod tool;

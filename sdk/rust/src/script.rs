@@ -3,6 +3,7 @@
 use core::cell::OnceCell;
 
 use crate::bindings::host::call as wire;
+use crate::packed;
 
 /// One script and everything that it can run.
 #[derive(Debug)]
@@ -43,8 +44,11 @@ impl Script {
     #[must_use]
     pub fn pipelines(&self) -> &[Pipeline] {
         self.pipelines.get_or_init(|| {
-            let pipelines = self.handle.as_ref().map(wire::Script::pipelines).unwrap_or_default();
-            pipelines.into_iter().map(Pipeline::from).collect()
+            let Some(handle) = &self.handle else { return Vec::new() };
+            // One value crosses far more cheaply than thousands of lists; those are
+            // asked for when it is not understood, so that nothing is overlooked.
+            packed::unpack(&handle.packed())
+                .unwrap_or_else(|| handle.pipelines().into_iter().map(Pipeline::from).collect())
         })
     }
 

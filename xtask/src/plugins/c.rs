@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use wit_bindgen_core::{Files, wit_parser::Resolve};
+use wit_bindgen_core::Files;
+use wit_bindgen_core::wit_parser::{Resolve, WorldId};
 
 use crate::process;
 
@@ -108,11 +109,25 @@ fn generate(wit: &Path, out: &Path) -> anyhow::Result<()> {
     let (package, _) = resolve.push_path(wit)?;
     let world = resolve.select_world(&[package], Some(WORLD))?;
     let mut files = Files::default();
-    wit_bindgen_c::Opts::default().build().generate(&mut resolve, world, &mut files)?;
+    let options = wit_bindgen_c::Opts { rename: plain_names(&resolve, world), ..Default::default() };
+    options.build().generate(&mut resolve, world, &mut files)?;
     for (name, bytes) in files.iter() {
         fs::write(out.join(name), bytes)?;
     }
     Ok(())
+}
+
+/// Interfaces by their names in C without a version. A generator puts the version into
+/// them once another one lies beside it, and then no released guest would compile.
+fn plain_names(resolve: &Resolve, world: WorldId) -> Vec<(String, String)> {
+    let imports = resolve.worlds.get(world).into_iter().flat_map(|world| world.imports.keys());
+    imports
+        .map(|key| {
+            let name = resolve.name_world_key(key);
+            let plain = name.split('@').next().unwrap_or(&name).replace([':', '/', '-'], "_");
+            (name, plain)
+        })
+        .collect()
 }
 
 fn words(flags: &[&str]) -> Vec<OsString> {
