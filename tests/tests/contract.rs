@@ -72,6 +72,49 @@ async fn a_component_of_every_released_world_loads_and_links() {
     assert!(worlds >= 6, "the worlds of the first release alone are six, found {worlds}");
 }
 
+#[tokio::test]
+async fn a_component_that_imports_every_interface_of_a_released_host_loads_and_links() {
+    let runtime = runtime();
+    let mut resolve = wit_parser::Resolve::default();
+    resolve.push_path(wit()).unwrap();
+    let hosts = resolve.packages.iter().filter(|(_, package)| package.name.name == "host");
+    let mut versions = BTreeSet::new();
+    for (_, package) in hosts {
+        let version = package.name.version.as_ref().unwrap();
+        let names = package.interfaces.keys();
+        let imports: String =
+            names.map(|name| format!("import portcullis:host/{name}@{version}; ")).collect();
+        // The kinds name the first version of the types that they are told.
+        for exports in ["", "export portcullis:guard/guard@0.1.0; export portcullis:hook/hook@0.1.0;"] {
+            let text = format!(
+                "package portcullis:tests; world guest {{ {imports} export portcullis:plugin/plugin@0.1.0; {exports} }}"
+            );
+            let component = runtime.load(&dummy(&text).unwrap()).unwrap();
+            let asked = &component.contract().imports;
+            assert_eq!(asked.len(), package.interfaces.len(), "{asked:?}");
+            assert!(asked.iter().all(|import| import.ends_with(&format!("@{version}"))), "{asked:?}");
+            let guest = link(&runtime, &component).unwrap_or_else(|e| panic!("host@{version}: {e}"));
+            assert_eq!(guest.describe().await.unwrap_err().kind, FaultKind::Trap);
+        }
+        versions.insert(version.to_string());
+    }
+    assert!(versions.is_superset(&["0.1.0", "0.1.1"].map(str::to_owned).into()), "{versions:?}");
+}
+
+#[test]
+fn a_component_that_was_built_for_a_later_patch_of_the_host_is_refused_with_both_versions() {
+    let runtime = runtime();
+    let text = fs::read_to_string(wit().join("deps/host@0.1.1/host.wit")).unwrap();
+    let text = text.replace("package portcullis:host@0.1.1", "package portcullis:host@0.1.99");
+    let world = "package portcullis:tests; world guest { import portcullis:host/call@0.1.99; export \
+                 portcullis:plugin/plugin@0.1.0; export portcullis:guard/guard@0.1.0; }";
+    let component = runtime.load(&dummy_with(&[text], world).unwrap()).unwrap();
+    assert_eq!(
+        link(&runtime, &component).unwrap_err().to_string(),
+        "built for `portcullis:host/call@0.1.99`; this host speaks `portcullis:host/call@0.1.1`"
+    );
+}
+
 #[test]
 fn a_component_that_exports_any_released_interface_is_of_that_kind() {
     let runtime = runtime();
@@ -132,7 +175,7 @@ fn a_component_of_a_later_version_is_refused_with_both_versions() {
     let error = link(&runtime, &component).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "built for `portcullis:host/log@0.9.0`; this host speaks `portcullis:host/log@0.1.0`"
+        "built for `portcullis:host/log@0.9.0`; this host speaks `portcullis:host/log@0.1.1`"
     );
 }
 

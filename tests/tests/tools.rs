@@ -169,7 +169,7 @@ async fn the_time_plugin_reaches_for_nothing_but_the_clock() {
     let place = Place::new();
     let seen = place.open("").await.inspect("time").unwrap();
     assert!(!seen.imports.is_empty());
-    let wishes = ["portcullis:host/clock@0.1.0", "portcullis:host/call@0.1.0"];
+    let wishes = ["portcullis:host/clock@0.1.1", "portcullis:host/call@0.1.1"];
     assert!(seen.imports.iter().all(|import| wishes.contains(&import.as_str())), "{:?}", seen.imports);
     assert!(seen.grant.clock && !seen.grant.terminal && !seen.grant.random);
     assert!(seen.grant.read.is_empty() && seen.grant.write.is_empty() && seen.grant.env.is_empty());

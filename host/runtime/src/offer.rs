@@ -54,3 +54,33 @@ fn find(import: &str) -> Result<(&'static str, Add), LoadError> {
     let [newest, ..] = VERSIONS;
     Err(LoadError::OtherVersion { expected: format!("{name}@{newest}"), found: import.to_owned() })
 }
+
+#[cfg(test)]
+mod tests {
+    use wasmtime::Engine;
+    use wasmtime::component::Linker;
+
+    use super::{INTERFACES, VERSIONS, link};
+
+    #[test]
+    fn every_version_is_offered_even_to_a_plugin_that_asks_for_all_of_them() {
+        let all = VERSIONS.map(|version| INTERFACES.iter().map(move |(name, _)| (name, version)));
+        let imports: Vec<_> = all
+            .into_iter()
+            .flatten()
+            .map(|(name, version)| format!("portcullis:host/{name}@{version}"))
+            .collect();
+        let imports: Vec<_> = imports.iter().map(String::as_str).collect();
+        link(&mut Linker::new(&Engine::default()), &imports).unwrap();
+    }
+
+    #[test]
+    fn a_version_that_is_not_served_is_named_with_the_newest_that_is() {
+        for found in ["call@0.1.2", "call@0.2.0", "call@0.0.9", "call@", "call"] {
+            let import = format!("portcullis:host/{found}");
+            let error = link(&mut Linker::new(&Engine::default()), &[&import]).unwrap_err().to_string();
+            let speaks = format!("`portcullis:host/call@{}`", VERSIONS[0]);
+            assert_eq!(error, format!("built for `{import}`; this host speaks {speaks}"));
+        }
+    }
+}

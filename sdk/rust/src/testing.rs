@@ -186,6 +186,13 @@ pub fn script(text: &str) -> Script {
     Script::new(text, true, pipelines)
 }
 
+/// What a guest makes of a script's pipelines in the one value in which the host
+/// hands them over (`script.packed`). None when it is not as the contract has it.
+#[must_use]
+pub fn unpack(packed: &[u8]) -> Option<Vec<Pipeline>> {
+    crate::packed::unpack(packed)
+}
+
 /// A command of plain words.
 #[must_use]
 pub fn command(text: &str) -> Command {
