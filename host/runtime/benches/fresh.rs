@@ -115,11 +115,11 @@ impl WarmCore {
     fn new(engine: &Engine) -> Self {
         let module = Module::new(engine, main_module(GUARD)).unwrap();
         let mut linker = wasmtime::Linker::new(engine);
-        let host = "portcullis:host/call@0.1.0";
+        let host = "portcullis:host/call@0.1.1";
         linker.func_wrap(host, "[method]tool-call.effects", effects).unwrap();
         linker.func_wrap(host, "[method]tool-call.scripts", no_scripts).unwrap();
         linker.func_wrap(host, "[resource-drop]tool-call", |_: i32| {}).unwrap();
-        linker.func_wrap("portcullis:host/settings@0.1.0", "settings", no_settings).unwrap();
+        linker.func_wrap("portcullis:host/settings@0.1.1", "settings", no_settings).unwrap();
         linker.define_unknown_imports_as_traps(&module).unwrap();
         let pre = linker.instantiate_pre(&module).unwrap();
         let (store, call) = Self::instantiate(&pre);
