@@ -46,6 +46,7 @@ pub use digest::Digest;
 pub use engine::Allocation;
 pub use error::{LoadError, RuntimeError};
 pub use guest::Guest;
+pub use packed::pack;
 pub use process::{Ended, Process};
 pub use runtime::{Runtime, RuntimeOptions};
 pub use setup::{CallView, GuestSetup, InvocationView, OccurrenceView, Store, Terminal};

@@ -4,7 +4,8 @@ use core::cell::OnceCell;
 
 use crate::bindings::host::call as wire;
 use crate::effect::{Effect, EffectKind};
-use crate::script::{Command, Script};
+use crate::pipeline::Command;
+use crate::script::Script;
 
 /// One tool call. What it is asked for is fetched from the host once.
 #[derive(Debug, Default)]

@@ -25,6 +25,7 @@ mod error;
 mod guard;
 mod hook;
 mod packed;
+mod pipeline;
 mod plugin;
 mod script;
 mod tool;
@@ -48,10 +49,11 @@ pub use effect::{Effect, EffectKind};
 pub use error::Error;
 pub use guard::{Guard, Refusal, Verdict};
 pub use hook::{Decision, Hook, Occurrence, Subscription};
+pub use pipeline::{Assignment, Command, Pipeline, Word};
 #[doc(hidden)]
 pub use plugin::Adapter;
 pub use plugin::{Info, Plugin};
-pub use script::{Assignment, Command, Pipeline, Script, Word};
+pub use script::Script;
 pub use tool::{Claims, Content, Output, Tool, ToolDefinition};
 
 /// Exports a plugin with the kinds that it has.

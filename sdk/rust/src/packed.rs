@@ -1,6 +1,6 @@
 //! Takes the one value of `script.packed` apart; `wit/` specifies its form.
 
-use crate::{Assignment, Command, Pipeline, Word};
+use crate::pipeline::{Assignment, Command, Pipeline, Word};
 
 /// Of the form.
 const VERSION: u32 = 1;
@@ -90,7 +90,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::unpack;
-    use crate::{Assignment, Command, Pipeline, Word};
+    use crate::pipeline::{Assignment, Command, Pipeline, Word};
 
     fn packed(numbers: &[u32], text: &str) -> Vec<u8> {
         let mut all = vec![1, u32::try_from(numbers.len()).unwrap()];

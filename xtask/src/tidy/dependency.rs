@@ -31,7 +31,15 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("sdk/rust", &[]),
     (
         "tests",
-        &["portcullis", "portcullis-model", "portcullis-shell", "portcullis-runtime", "portcullis-mcp"],
+        // The SDK, to hold what it reads against what the host packs.
+        &[
+            "portcullis",
+            "portcullis-model",
+            "portcullis-shell",
+            "portcullis-runtime",
+            "portcullis-mcp",
+            "portcullis-sdk",
+        ],
     ),
     ("fuzz", &["portcullis", "portcullis-model", "portcullis-sdk", "portcullis-shell"]),
     // It proves that the folder `wit` is enough.
