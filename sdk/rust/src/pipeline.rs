@@ -158,18 +158,18 @@ impl From<wire::Word> for Word {
 #[cfg(test)]
 mod tests {
     use super::Word;
-    use crate::testing::command;
+    use crate::testing;
 
     #[test]
     fn a_program_is_named_without_its_directory() {
-        assert_eq!(command("/usr/bin/git status").program(), Some("git"));
-        assert_eq!(command("git status").program(), Some("git"));
-        assert_eq!(command("").program(), None);
+        assert_eq!(testing::command("/usr/bin/git status").program(), Some("git"));
+        assert_eq!(testing::command("git status").program(), Some("git"));
+        assert_eq!(testing::command("").program(), None);
     }
 
     #[test]
     fn a_computed_program_has_no_name() {
-        let mut command = command("x -rf");
+        let mut command = testing::command("x -rf");
         command.words[0] = Word::Computed("$(printf rm)".to_owned());
         assert_eq!(command.program(), None);
     }
@@ -177,14 +177,14 @@ mod tests {
     #[test]
     fn a_flag_is_found_in_every_spelling() {
         for text in ["rm -f a", "rm -rf a", "rm a -fr", "rm --force a", "rm --force=yes a"] {
-            assert!(command(text).has_flag('f', "force"), "{text}");
+            assert!(testing::command(text).has_flag('f', "force"), "{text}");
         }
     }
 
     #[test]
     fn what_only_looks_like_a_flag_is_none() {
         for text in ["rm a-f", "rm -- -f", "rm --forced", "rm --interactive=f", "rm f"] {
-            assert!(!command(text).has_flag('f', "force"), "{text}");
+            assert!(!testing::command(text).has_flag('f', "force"), "{text}");
         }
     }
 }
