@@ -136,7 +136,7 @@ fn a_plugin_is_inspected_by_name_and_by_file() {
     out: warnings     none
     out: description  Tells the model the date and the time.
     out: serves       none
-    out: imports      portcullis:host/call@0.1.1, portcullis:host/clock@0.1.1
+    out: imports      portcullis:host/clock@0.1.1, portcullis:host/call@0.1.1
     out: limits       guard_ms 1000, hook_ms 10000, command_ms 10000, tool_ms 60000, describe_ms 5000, memory_mib 64, reason_bytes 4096, appendix_bytes 4096, tools 256
     out: grant        clock true
     "#);
