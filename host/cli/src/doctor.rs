@@ -2,8 +2,10 @@
 
 use portcullis::agent::Agent;
 use portcullis::config::Problem;
+use portcullis::hook::ScriptHook;
 use portcullis::install::{Scope, State};
 use portcullis::ledger::{self, BreakKind, Ledger, LedgerError};
+use portcullis::model::config::FailureMode;
 use portcullis::{ConfigError, PluginState, Report};
 use serde_json::json;
 
@@ -122,7 +124,10 @@ fn host(common: &Common, environment: &Environment) -> Vec<Finding> {
         ));
     }
     match open::open(options) {
-        Ok(host) => findings.extend(plugins(common, &host.report())),
+        Ok(host) => {
+            findings.extend(plugins(common, &host.report()));
+            findings.extend(host.hooks().iter().map(hook));
+        }
         Err(error) => findings.push(Finding::fail(
             "plugins",
             format!("every call is refused: {error:#}"),
@@ -145,6 +150,18 @@ fn configuration_fails(error: &anyhow::Error) -> Vec<Finding> {
         Finding::fail(WHAT, format!("every call is refused: {text}"), remedy)
     };
     error.problems().iter().map(finding).collect()
+}
+
+fn hook(hook: &ScriptHook) -> Finding {
+    let subject = format!("hook {}", hook.name());
+    match hook.failure_mode {
+        FailureMode::Closed => Finding::ok(subject, "asked before calls; a call is refused when it fails"),
+        FailureMode::Open => Finding::warn(
+            subject,
+            "calls go on when it fails",
+            "`failure_mode = \"closed\"` in its `[[hooks]]` refuses them",
+        ),
+    }
 }
 
 fn plugins(common: &Common, report: &Report) -> Vec<Finding> {

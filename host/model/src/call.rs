@@ -59,6 +59,10 @@ pub enum EffectKind {
 }
 
 impl EffectKind {
+    /// Every kind, for rules and tests.
+    pub const ALL: [Self; 7] =
+        [Self::Run, Self::Read, Self::Write, Self::Delete, Self::Fetch, Self::Mcp, Self::Opaque];
+
     /// The word that plugins and programs see.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -25,6 +25,44 @@ pub struct Config {
     pub protect: ProtectConfig,
     /// What is written to the ledger.
     pub audit: AuditConfig,
+    /// Programs that are asked before a call.
+    pub hooks: Vec<HookConfig>,
+}
+
+/// One `[[hooks]]`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HookConfig {
+    /// When it is asked.
+    pub event: String,
+    /// Which calls it is about, as a rule; absent: every one.
+    #[serde(rename = "match")]
+    pub rule: Option<String>,
+    /// The program's absolute path, or a line for the shell.
+    pub command: String,
+    /// What the program is told.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Hands `command` to `/bin/sh`.
+    #[serde(default)]
+    pub shell: bool,
+    /// How long it may take; absent: 10 s.
+    pub timeout_ms: Option<Millis>,
+    /// Absent: it is asked.
+    pub enabled: Option<bool>,
+    /// What it means when it fails to answer; absent: the call goes on.
+    pub failure_mode: Option<FailureMode>,
+}
+
+impl HookConfig {
+    /// How long it may take, when it says nothing.
+    pub const TIME: Duration = Duration::from_secs(10);
+
+    /// How long it may take.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        self.timeout_ms.map_or(Self::TIME, |Millis(millis)| Duration::from_millis(u64::from(millis)))
+    }
 }
 
 /// `[plugins]`.

@@ -4,6 +4,8 @@ use portcullis_model::fault::Fault;
 use portcullis_model::name::PluginName;
 use portcullis_runtime::RuntimeError;
 
+use crate::hook::HookError;
+
 /// Why a host cannot open.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
@@ -13,6 +15,9 @@ pub enum HostError {
     /// `--no-plugins`, while the user's file forbids it.
     #[error("plugins cannot be turned off: `plugins.locked` is true in the user's configuration")]
     Locked,
+    /// A script hook that is not defined as one can be.
+    #[error("a hook of the configuration cannot be used: {0}")]
+    Hook(#[source] HookError),
     /// The watch on the plugin directories cannot start.
     #[error("the thread that watches the plugin directories cannot start: {0}")]
     Watch(#[source] std::io::Error),
@@ -25,6 +30,7 @@ impl HostError {
         match self {
             Self::Runtime(_) => "host/runtime",
             Self::Locked => "host/plugins-locked",
+            Self::Hook(_) => "host/hook",
             Self::Watch(_) => "host/watch",
         }
     }

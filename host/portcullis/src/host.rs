@@ -9,6 +9,7 @@ use portcullis_model::config::Config;
 use portcullis_runtime::{Allocation, CacheDir, Compiler, Runtime, RuntimeOptions, Terminal};
 
 use crate::error::HostError;
+use crate::hook::ScriptHook;
 use crate::ledger::{Ledger, LedgerOptions};
 use crate::lift::Lifts;
 use crate::plugin::{Inspection, Loader, Maker, Pass, PluginSet, Report, SmallStore, Sources, Watch};
@@ -124,6 +125,8 @@ struct Inner {
     protection: Option<Protection>,
     recorder: Option<Arc<Recorder>>,
     lifts: Option<Lifts>,
+    hooks: Vec<ScriptHook>,
+    variables: BTreeMap<String, String>,
     watch: Option<Watch>,
 }
 
@@ -144,6 +147,9 @@ impl Host {
         let protection = options.config.protect.own_files.then(|| Protection::new(places(&options)));
         let recorder = recorder(&options).map(Arc::new);
         let lifts = options.lifts;
+        let enabled = options.config.hooks.iter().filter(|hook| hook.enabled.unwrap_or(true));
+        let hooks = enabled.map(ScriptHook::new).collect::<Result<Vec<_>, _>>().map_err(HostError::Hook)?;
+        let variables = if hooks.is_empty() { BTreeMap::new() } else { options.env.clone() };
         let mut runtime = RuntimeOptions::new(options.compiler);
         runtime.allocation = options.allocation;
         runtime.cache = options.cache;
@@ -175,7 +181,19 @@ impl Host {
             .then(|| Watch::start(loader, Arc::clone(&plugins), changed))
             .transpose()
             .map_err(HostError::Watch)?;
-        Ok(Self { inner: Arc::new(Inner { plugins, known_tools, home, protection, recorder, lifts, watch }) })
+        Ok(Self {
+            inner: Arc::new(Inner {
+                plugins,
+                known_tools,
+                home,
+                protection,
+                recorder,
+                lifts,
+                hooks,
+                variables,
+                watch,
+            }),
+        })
     }
 
     /// Every plugin that the host knows of, and how it stands.
@@ -209,6 +227,17 @@ impl Host {
             return Vec::new();
         };
         lifts.active().into_iter().map(|lift| lift.name).collect()
+    }
+
+    /// The script hooks that are asked, in order.
+    #[must_use]
+    pub fn hooks(&self) -> &[ScriptHook] {
+        &self.inner.hooks
+    }
+
+    /// What hooks have for an environment.
+    pub(crate) fn variables(&self) -> &BTreeMap<String, String> {
+        &self.inner.variables
     }
 
     pub(crate) fn home(&self) -> Option<&str> {

@@ -1,16 +1,19 @@
 //! One turn of an agent: from the user's words to the agent's last.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use portcullis_model::call::ToolCall;
 use portcullis_model::fault::Fault;
 use portcullis_model::name::PluginName;
-use portcullis_runtime::{Kind, ToolOutput};
+use portcullis_runtime::{CallView as _, Kind, ToolOutput};
 
 use crate::error::RunError;
-use crate::gate::{self, Bench, Explanation, Judgement, Permit};
+use crate::gate::{self, Bench, Explanation, Judged, Judgement, Permit};
+use crate::hook::{self, Event, Occasion};
 use crate::host::Host;
 use crate::plugin::PluginSet;
+use crate::rule::Subject;
 use crate::session::Session;
 
 /// One turn of an agent. It binds the plugins that were active when it began: a
@@ -42,12 +45,13 @@ impl Session {
 impl Turn {
     /// Judges a call before it runs. Needs a tokio runtime with its timers on.
     ///
-    /// Takes at most 5 s, whatever the guards do, and 2 s more when other processes
+    /// Takes at most 5 s, whatever the guards do; as long as each script hook may take
+    /// that is asked behind them; and 2 s more when other processes
     /// keep the ledger busy. Dropping the future is safe: a judgement that was not
     /// waited for is no permit.
     pub async fn judge(&self, call: ToolCall) -> Judgement {
         let now = self.host.plugins();
-        let judged = gate::judge(&self.bench(&now), &self.session, call).await;
+        let judged = self.decided(&now, call).await;
         match self.host.recorder() {
             // Written before anybody can act on it.
             Some(recorder) => recorder.judged(judged, &self.session, &now.report).await,
@@ -59,7 +63,44 @@ impl Turn {
     /// written down, and the permit is as good as any.
     pub async fn explain(&self, call: ToolCall) -> Explanation {
         let now = self.host.plugins();
-        gate::explain(self.bench(&now), &self.session, call).await
+        let judged = self.decided(&now, call).await;
+        gate::explain(self.bench(&now), judged).await
+    }
+
+    /// The gate's judgement, and behind it the hooks'.
+    async fn decided(&self, now: &PluginSet, call: ToolCall) -> Judged {
+        let start = Instant::now();
+        let mut judged = gate::judge(&self.bench(now), &self.session, call).await;
+        let hooks = self.host.hooks();
+        let Some(call) =
+            judged.call.clone().filter(|_| !hooks.is_empty() && judged.judgement.outcome.is_ok())
+        else {
+            return judged;
+        };
+        let occasion = Occasion {
+            event: Event::PreToolUse,
+            session_id: &self.session,
+            cwd: call.cwd_text(),
+            call: Some(Subject {
+                tool: call.canonical(),
+                agent_tool: call.agent_tool(),
+                effects: call.effects(),
+                scripts: call.scripts(),
+                input: call.input_value(),
+                cwd: call.cwd(),
+                home: self.host.home(),
+            }),
+            text: None,
+        };
+        let outcome = hook::ask_all(hooks, &occasion, self.host.variables()).await;
+        for (hook, how) in &outcome.failed {
+            tracing::warn!(hook, "a hook failed to judge a call, and its failure mode is open: {how}");
+        }
+        if let Some(blocked) = &outcome.blocked {
+            judged = judged.refused_by(blocked);
+        }
+        judged.judgement.took = start.elapsed();
+        judged
     }
 
     fn bench<'a>(&'a self, now: &'a PluginSet) -> Bench<'a> {

@@ -47,6 +47,6 @@ pub use engine::Allocation;
 pub use error::{LoadError, RuntimeError};
 pub use guest::Guest;
 pub use packed::pack;
-pub use process::{Ended, Process};
+pub use process::{Cancel, Ended, Process};
 pub use runtime::{Runtime, RuntimeOptions};
 pub use setup::{CallView, GuestSetup, InvocationView, OccurrenceView, Store, Terminal};

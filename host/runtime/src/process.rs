@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -28,6 +29,47 @@ pub struct Process<'a> {
     /// The most bytes of its standard output that are kept; what comes behind them
     /// is an error.
     pub output_max: u64,
+}
+
+/// Ends a program that is running, from another thread.
+#[derive(Debug, Default)]
+pub struct Cancel {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    cancelled: bool,
+    /// Its number, from its start until it is reaped: only then may the number
+    /// belong to somebody else.
+    running: Option<Pid>,
+}
+
+impl Cancel {
+    /// Ends the program and everything that it started, now or as soon as it starts.
+    pub fn cancel(&self) {
+        let mut state = self.state();
+        state.cancelled = true;
+        if let Some(pid) = state.running {
+            kill(pid);
+        }
+    }
+
+    fn started(&self, pid: Pid) {
+        let mut state = self.state();
+        state.running = Some(pid);
+        if state.cancelled {
+            kill(pid);
+        }
+    }
+
+    fn reaped(&self) {
+        self.state().running = None;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// How a program ended, and what it said.
@@ -65,6 +107,14 @@ impl Process<'_> {
     /// # Errors
     /// When it cannot be started or waited for, or says more than it may.
     pub fn run(self) -> io::Result<Ended> {
+        self.run_until(&Cancel::default())
+    }
+
+    /// Runs it until its end or until it is cancelled.
+    ///
+    /// # Errors
+    /// When it cannot be started or waited for, or says more than it may.
+    pub fn run_until(self, cancel: &Cancel) -> io::Result<Ended> {
         #[allow(clippy::disallowed_methods, reason = "this is the one place")]
         let mut command = Command::new(self.program);
         command.args(&self.arguments).env_clear().envs(self.variables).current_dir(self.directory);
@@ -78,6 +128,7 @@ impl Process<'_> {
             return Err(io::Error::other("its pipes could not be had"));
         };
         let pid = Pid::from_child(&child);
+        cancel.started(pid);
         let (input, time, output_max) = (self.input, self.time, self.output_max);
         let outcome = thread::scope(|scope| {
             let (done, wait) = mpsc::channel::<()>();
@@ -111,6 +162,7 @@ impl Process<'_> {
             ended?;
             Ok::<_, io::Error>((late, read.map(|_| output), said.join().unwrap_or_default()))
         });
+        cancel.reaped();
         let status = child.wait()?;
         let (late, stdout, stderr) = outcome?;
         let stdout = stdout?;

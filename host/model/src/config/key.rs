@@ -45,6 +45,10 @@ pub enum Kind {
     Paths,
     /// A table of the plugin's own.
     Settings,
+    /// A text.
+    Text,
+    /// A list of tables, each with the keys of [`HOOK`].
+    Hooks,
 }
 
 /// What a project's file may make of a key while nobody has said that the project
@@ -196,7 +200,46 @@ pub const KEYS: &[Key] = &[
         ROTATION,
         "How many files of the ledger that were set aside are kept.",
     ),
+    key("hooks", Kind::Hooks, "[]", HOOKS, "Programs that are asked before a call, in order; see below."),
 ];
+
+/// The keys of one of the hooks. The first ones have no default and have to be there.
+pub const HOOK: &[Key] = &[
+    hook("event", Kind::Word(&["pre-tool-use"]), "", "When it is asked: `pre-tool-use`, behind the guards."),
+    hook(
+        "command",
+        Kind::Text,
+        "",
+        "The absolute path of a program, which hears one JSON object on its standard input; with `shell` a line for `/bin/sh`.",
+    ),
+    hook("args", Kind::Texts, "[]", "What the program is told."),
+    hook("shell", Kind::Flag, "false", "Hands `command` to `/bin/sh -c`."),
+    hook(
+        "match",
+        Kind::Text,
+        "\"*\"",
+        "A rule that says which calls it is about, such as `Bash(git push *)` or `write(**/.env*)`.",
+    ),
+    hook(
+        "timeout_ms",
+        Kind::Number { least: 1, most: super::Millis::MOST, unit: "milliseconds" },
+        "10000",
+        "For its answer; then it is ended with everything that it started.",
+    ),
+    hook("enabled", Kind::Flag, "true", "`false` keeps it in the file and does not ask it."),
+    hook(
+        "failure_mode",
+        Kind::Word(&["open", "closed"]),
+        "\"open\"",
+        "`closed`: when it fails to answer, the call is refused. `open`: that is told, and the call goes on.",
+    ),
+];
+
+const fn hook(path: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Key {
+    key(path, kind, default, HOOKS, meaning)
+}
+
+const HOOKS: Project = Project::Nothing("a project's hooks are its own programs, and wait for trust");
 
 /// A plugin that cannot be loaded may be advisory, so less room to load is no
 /// narrowing.

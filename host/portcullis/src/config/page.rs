@@ -1,6 +1,6 @@
 //! What is made from the table of keys: the page of the reference, and the schema.
 
-use portcullis_model::config::key::{ANY, KEYS, Key, Kind, Node, Project};
+use portcullis_model::config::key::{ANY, HOOK, KEYS, Key, Kind, Node, Project};
 use portcullis_model::name::PluginName;
 use portcullis_model::product;
 use serde_json::{Map, Value, json};
@@ -18,11 +18,31 @@ A project's file may narrow, and nothing else. The last column says what it may 
 | --- | --- | --- | --- | --- |
 ";
 
+const HOOKS: &str = "
+## Each of the hooks
+
+[Script hooks](../guides/operating.md#script-hooks) explains what they hear and how they answer.
+
+| key | value | default | what it does | in a project's file |
+| --- | --- | --- | --- | --- |
+";
+
 /// The page `docs/reference/config.md`.
 #[must_use]
 pub fn reference_page() -> String {
     let mut page = HEAD.to_owned();
     for key in KEYS {
+        row(&mut page, key);
+    }
+    page.push_str(HOOKS);
+    for key in HOOK {
+        row(&mut page, key);
+    }
+    page
+}
+
+fn row(page: &mut String, key: &Key) {
+    {
         let default = if key.default.is_empty() { "absent".to_owned() } else { format!("`{}`", key.default) };
         let project = match key.project {
             Project::Nothing(why) => format!("left out: {why}"),
@@ -33,7 +53,6 @@ pub fn reference_page() -> String {
         let path = key.path.replace(ANY, "NAME");
         page.push_str(&format!("| `{path}` | {} | {default} | {} | {project} |\n", wanted(key), key.meaning));
     }
-    page
 }
 
 fn wanted(key: &Key) -> String {
@@ -48,6 +67,8 @@ fn wanted(key: &Key) -> String {
         Kind::Path => "an absolute path".to_owned(),
         Kind::Paths => "a list of absolute paths".to_owned(),
         Kind::Settings => "a table".to_owned(),
+        Kind::Text => "a text".to_owned(),
+        Kind::Hooks => "tables, each written as `[[hooks]]`".to_owned(),
     }
 }
 
@@ -97,6 +118,15 @@ fn value(key: &Key) -> Value {
         Kind::Path => json!({ "type": "string", "pattern": "^/" }),
         Kind::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
         Kind::Settings => json!({ "type": "object" }),
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Hooks => {
+            let properties: Map<_, _> = HOOK.iter().map(|key| (key.name().to_owned(), value(key))).collect();
+            let required: Vec<_> =
+                HOOK.iter().filter(|key| key.default.is_empty()).map(|key| key.name()).collect();
+            json!({ "type": "array", "items": {
+                "type": "object", "additionalProperties": false, "properties": properties, "required": required,
+            } })
+        }
     };
     if let Some(schema) = schema.as_object_mut() {
         schema.insert("description".to_owned(), json!(key.meaning));

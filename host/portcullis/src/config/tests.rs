@@ -38,6 +38,10 @@ fn value(kind: Kind) -> BoxedStrategy<String> {
         Kind::Path => Just("\"/home/dev/a.wasm\"".to_owned()).boxed(),
         Kind::Paths => list(&["/home/dev/a", "/"]),
         Kind::Settings => Just("{ categories = { rm = \"allow\" }, exempt = [\"/\"] }".to_owned()).boxed(),
+        Kind::Text => Just("\"a\"".to_owned()).boxed(),
+        Kind::Hooks => {
+            Just("[{ event = \"pre-tool-use\", command = \"/home/dev/hook\" }]".to_owned()).boxed()
+        }
     }
 }
 
@@ -58,7 +62,7 @@ fn file() -> impl Strategy<Value = String> {
 /// Is every input of a judgement at least as strict in `after` as in `before`? Each
 /// field is named, so that a new one is thought about.
 fn is_as_strict(before: &Config, after: &Config) -> bool {
-    let Config { plugins, plugin, tools, protect, audit } = after;
+    let Config { plugins, plugin, tools, protect, audit, hooks } = after;
     let requires = |config: &Config| -> BTreeSet<_> {
         config.plugins.required.iter().chain(&config.plugins.required_by_project).cloned().collect()
     };
@@ -84,6 +88,7 @@ fn is_as_strict(before: &Config, after: &Config) -> bool {
         && plugins.required == before.plugins.required
         && *tools == before.tools
         && *protect == before.protect
+        && *hooks == before.hooks
         && (audit.required || !before.audit.required)
         && (audit.allowed || !before.audit.allowed)
         && (audit.max_bytes, audit.keep) == (before.audit.max_bytes, before.audit.keep)
@@ -166,6 +171,8 @@ fn what_a_project_may_not_say_is_left_out_with_the_reason() {
             Kind::Plugins | Kind::Texts | Kind::Paths => "[]".to_owned(),
             Kind::Path => "\"/a.wasm\"".to_owned(),
             Kind::Settings => "{ words = 1, more = 2 }".to_owned(),
+            Kind::Text => "\"a\"".to_owned(),
+            Kind::Hooks => "[{ event = \"pre-tool-use\", command = \"/words\" }]".to_owned(),
         };
         let loaded = load("", &format!("{path} = {value}")).unwrap();
         assert_eq!(loaded.config, Config::default(), "{path}");

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::path::Path;
 
-use portcullis_model::config::key::{Key, Kind};
+use portcullis_model::config::HookConfig;
+use portcullis_model::config::key::{HOOK, Key, Kind};
 use portcullis_model::name::PluginName;
 use serde_json::{Map, Number, Value, json};
 use toml::Spanned;
@@ -11,6 +12,7 @@ use toml::de::{DeInteger, DeValue};
 
 use super::hint;
 use super::problem::quoted;
+use crate::hook::{HookError, ScriptHook};
 
 /// What is wrong with a value or a part of it.
 #[derive(Debug)]
@@ -75,6 +77,23 @@ pub(super) fn read(key: &Key, path: &[String], value: &Spanned<DeValue<'_>>) -> 
             Err(vec![Wrong::new(span, format!("unknown value: `{}`", quoted(text))).hint(hint)])
         }
         (Kind::Word(words), _) => Err(vec![other("a text").hint(format!("write {}", list(words)))]),
+        (Kind::Text, DeValue::String(text)) => Ok(one(json!(text))),
+        (Kind::Text, _) => Err(vec![other("a text").hint("put it in quotes")]),
+        (Kind::Hooks, DeValue::Array(items)) => {
+            let mut hooks = Vec::new();
+            let mut wrongs = Vec::new();
+            for (at, item) in items.iter().enumerate() {
+                match hook(item) {
+                    Ok(hook) => hooks.push(hook),
+                    Err(found) => wrongs.extend(found.into_iter().map(|mut wrong| {
+                        wrong.below.insert(0, (at + 1).to_string());
+                        wrong
+                    })),
+                }
+            }
+            if wrongs.is_empty() { Ok(one(Value::Array(hooks))) } else { Err(wrongs) }
+        }
+        (Kind::Hooks, _) => Err(vec![other("a list of tables").hint("write each as `[[hooks]]`")]),
         (Kind::Path, DeValue::String(text)) => {
             absolute(span, text).map(|path| one(json!(path))).map_err(|wrong| vec![wrong])
         }
@@ -118,9 +137,61 @@ fn element(kind: Kind, item: &Spanned<DeValue<'_>>) -> Result<String, Wrong> {
     match kind {
         Kind::Paths => absolute(item.span(), text),
         Kind::Plugins => plugin_name(item.span(), text),
-        Kind::Flag | Kind::Number { .. } | Kind::Word(_) | Kind::Texts | Kind::Path | Kind::Settings => {
-            Ok(text.to_string())
+        Kind::Flag
+        | Kind::Number { .. }
+        | Kind::Word(_)
+        | Kind::Text
+        | Kind::Texts
+        | Kind::Path
+        | Kind::Settings
+        | Kind::Hooks => Ok(text.to_string()),
+    }
+}
+
+/// One hook, whole. What runs hooks reads the same and has the last word.
+fn hook(item: &Spanned<DeValue<'_>>) -> Result<Value, Vec<Wrong>> {
+    let Some(table) = item.get_ref().as_table() else {
+        let message = format!("a table is wanted in the list, and this is {}", is(item.get_ref()));
+        return Err(vec![Wrong::new(item.span(), message).hint("write each hook as `[[hooks]]`")]);
+    };
+    let mut said = Map::new();
+    let mut wrongs = Vec::new();
+    let names: Vec<_> = HOOK.iter().map(Key::name).collect();
+    for (name, value) in table {
+        let below = vec![name.get_ref().to_string()];
+        let Some(key) = HOOK.iter().find(|key| key.name() == name.get_ref()) else {
+            let hint = match hint::near(name.get_ref(), &names) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known here: {}", list(&names)),
+            };
+            wrongs.push(Wrong { below, ..Wrong::new(name.span(), "unknown key").hint(hint) });
+            continue;
+        };
+        match read(key, &below, value) {
+            Ok(parts) => said.extend(parts.into_iter().map(|(_, value)| (key.name().to_owned(), value))),
+            Err(found) => {
+                wrongs.extend(found.into_iter().map(|wrong| Wrong { below: below.clone(), ..wrong }));
+            }
         }
+    }
+    let missing = HOOK.iter().filter(|key| key.default.is_empty() && !table.contains_key(key.name()));
+    wrongs.extend(missing.map(|key| {
+        let example = if let Kind::Word([first, ..]) = key.kind { first } else { "/…" };
+        let hint = format!("write `{} = \"{example}\"`", key.name());
+        Wrong::new(item.span(), format!("`{}` is missing", key.name())).hint(hint)
+    }));
+    if !wrongs.is_empty() {
+        return Err(wrongs);
+    }
+    let said = Value::Object(said);
+    // The types agree with the table of keys; what runs hooks has the last word.
+    let defined = match serde_json::from_value::<HookConfig>(said.clone()) {
+        Ok(hook) => ScriptHook::new(&hook).map(drop),
+        Err(error) => Err(HookError { reason: error.to_string(), hint: "see the reference".to_owned() }),
+    };
+    match defined {
+        Ok(()) => Ok(said),
+        Err(wrong) => Err(vec![Wrong::new(item.span(), quoted(&wrong.reason)).hint(wrong.hint)]),
     }
 }
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use portcullis_model::call::{Effect, ToolCall};
-use portcullis_model::judgement::Refusal;
+use portcullis_model::call::Effect;
+use portcullis_model::judgement::{Refusal, RefuserKind};
 use portcullis_model::limits::JUDGEMENT_TIME;
 use portcullis_model::script::Script;
 use portcullis_runtime::CallView as _;
 
-use super::{Bench, Judgement, judge, reason};
+use super::{Bench, Judged, Judgement, reason};
 
 /// A judgement and how it came about. Every guard was asked, also those behind
 /// one that refused.
@@ -45,9 +45,8 @@ pub struct Part {
     pub took: Duration,
 }
 
-/// Judges one call, and asks every part about it once more.
-pub(crate) async fn explain(bench: Bench<'_>, session: &str, call: ToolCall) -> Explanation {
-    let judged = judge(&bench, session, call).await;
+/// Asks every part about a call that was judged once more.
+pub(crate) async fn explain(bench: Bench<'_>, judged: Judged) -> Explanation {
     let Some(call) = judged.call else {
         return Explanation { judgement: judged.judgement, call: None, parts: Vec::new() };
     };
@@ -66,6 +65,13 @@ pub(crate) async fn explain(bench: Bench<'_>, session: &str, call: ToolCall) -> 
             Err(fault) => Some(reason::fault(guard, &fault)),
         };
         parts.push(Part { name: guard.info.name.to_string(), refusal, took: start.elapsed() });
+    }
+    // A hook is a program with effects of its own, and is not asked twice.
+    if let Err(refusal) = &judged.judgement.outcome
+        && refusal.by.kind == RefuserKind::Hook
+    {
+        let took = judged.judgement.took;
+        parts.push(Part { name: refusal.by.name.clone(), refusal: Some(refusal.clone()), took });
     }
     let understood = Understood {
         tool: call.canonical().to_owned(),

@@ -25,6 +25,7 @@ pub use explain::{Explanation, Part, Understood};
 pub use permit::Permit;
 pub(crate) use reason::no_ledger;
 
+use crate::hook::Blocked;
 use crate::plugin::{Plugin, PluginSet};
 use crate::protect::{Code, Protection};
 use crate::tool;
@@ -107,6 +108,16 @@ pub(crate) struct Judged {
     pub(crate) judgement: Judgement,
     /// None when the call could not be understood.
     pub(crate) call: Option<Arc<JudgedCall>>,
+}
+
+impl Judged {
+    /// The same, refused by a script hook. What was refused before stays so.
+    pub(crate) fn refused_by(mut self, blocked: &Blocked) -> Self {
+        if self.judgement.outcome.is_ok() {
+            self.judgement.outcome = Err(reason::hook(blocked));
+        }
+        self
+    }
 }
 
 /// Judges one call.

@@ -74,6 +74,16 @@ pub fn resolve_with_home(call: &ToolCall, home: &str) -> Result<Resolved, Malfor
     resolve::resolve(call, Some(home))
 }
 
+/// The canonical name of the tool that any agent calls `name`.
+pub(crate) fn canonical_of(name: &str) -> Option<String> {
+    name::canonical(name)
+}
+
+/// Every name that any agent has for a tool that the host knows.
+pub(crate) fn every_name() -> impl Iterator<Item = &'static str> {
+    name::every()
+}
+
 /// The canonical name of every tool that the host knows, in the table's order.
 pub fn canonical_names() -> impl Iterator<Item = &'static str> {
     table::TOOLS.iter().map(|tool| tool.name)

@@ -55,6 +55,20 @@ pub(super) fn look_up(name: &str) -> Result<Named<'_>, Malformed> {
     Ok(Named::Unknown)
 }
 
+/// The canonical name of what `name` means, if the host knows it.
+pub(super) fn canonical(name: &str) -> Option<String> {
+    match look_up(name).ok()? {
+        Named::Known(tool) => Some(tool.name.to_owned()),
+        Named::Mcp { server, tool } => Some(format!("mcp:{server}/{tool}")),
+        Named::Unknown => None,
+    }
+}
+
+/// Every name of every tool.
+pub(super) fn every() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().flat_map(|tool| std::iter::once(tool.name).chain(tool.aliases.iter().copied()))
+}
+
 fn known(name: &str) -> Option<&'static Tool> {
     let names = |tool: &'static Tool| std::iter::once(tool.name).chain(tool.aliases.iter().copied());
     TOOLS

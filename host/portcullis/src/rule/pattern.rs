@@ -1,0 +1,88 @@
+//! The text in a rule's brackets.
+
+use globset::{GlobBuilder, GlobMatcher};
+use portcullis_model::call::{Effect, EffectKind};
+
+use super::Subject;
+
+/// What stands in a rule's brackets.
+#[derive(Debug, Clone)]
+pub(super) struct Pattern {
+    source: String,
+    /// For commands, URLs and tools: `*` is any characters.
+    text: GlobMatcher,
+    /// For paths: `*` is any characters but `/`, `**` those as well.
+    path: GlobMatcher,
+    /// Whether the path stands below the call's directory.
+    is_relative: bool,
+}
+
+impl Pattern {
+    pub(super) fn new(source: &str) -> Result<Self, String> {
+        let glob = |text: &str, separates: bool| {
+            let glob = GlobBuilder::new(text).literal_separator(separates).backslash_escape(true).build();
+            glob.map(|glob| glob.compile_matcher())
+                .map_err(|error| format!("its pattern is none ({})", error.kind()))
+        };
+        // Brackets and braces are common in commands, and mean themselves there.
+        let mut text = String::new();
+        for c in source.chars() {
+            if matches!(c, '[' | ']' | '{' | '}' | '\\') {
+                text.push('\\');
+            }
+            text.push(c);
+        }
+        let anchored = source.starts_with('/') || source.starts_with("~/") || source.starts_with("**");
+        let bare = !source.contains('/');
+        let path = if bare && !anchored { format!("**/{source}") } else { source.to_owned() };
+        Ok(Self {
+            source: source.to_owned(),
+            text: glob(&text, false)?,
+            path: glob(&path, true)?,
+            is_relative: !bare && !anchored,
+        })
+    }
+
+    /// A blank and a star at the end may stand for nothing: `git push *` is `git push`
+    /// as well.
+    pub(super) fn matches_text(&self, text: &str) -> bool {
+        self.text.is_match(text) || self.source.strip_suffix(" *").is_some_and(|whole| whole == text)
+    }
+
+    /// Whether what the effect is about is meant.
+    pub(super) fn matches_effect(&self, effect: &Effect, call: &Subject<'_>) -> bool {
+        match effect.kind {
+            EffectKind::Read | EffectKind::Write | EffectKind::Delete => {
+                self.matches_path(&effect.target, call)
+            }
+            EffectKind::Run | EffectKind::Fetch | EffectKind::Mcp | EffectKind::Opaque => {
+                self.matches_text(&effect.target)
+            }
+        }
+    }
+
+    /// The same, where each command of a script has to be meant.
+    pub(super) fn covers_effect(&self, effect: &Effect, call: &Subject<'_>) -> bool {
+        match effect.kind {
+            EffectKind::Run => call.all_commands(|words| self.matches_text(words)),
+            EffectKind::Read
+            | EffectKind::Write
+            | EffectKind::Delete
+            | EffectKind::Fetch
+            | EffectKind::Mcp
+            | EffectKind::Opaque => self.matches_effect(effect, call),
+        }
+    }
+
+    fn matches_path(&self, path: &str, call: &Subject<'_>) -> bool {
+        if self.is_relative {
+            let below =
+                path.strip_prefix(call.cwd.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+            return below.is_some_and(|below| self.path.is_match(below));
+        }
+        let home = || call.home.and_then(|home| path.strip_prefix(home.trim_end_matches('/')));
+        self.path.is_match(path)
+            || home()
+                .is_some_and(|rest| self.source.starts_with("~/") && self.path.is_match(format!("~{rest}")))
+    }
+}
