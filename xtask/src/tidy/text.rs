@@ -101,9 +101,9 @@ mod tests {
             let problems = broken(no_machine_paths, &[("docs/a.md", &text)]);
             assert!(problems[0].starts_with(&format!("docs/a.md:2: names `/{folder}/")), "{problems:?}");
         }
-        let [home, root] = ["home", "root"].map(|folder| format!("/{folder}"));
+        let [home, root, work] = ["home", "root", "work"].map(|folder| format!("/{folder}"));
         let good = format!(
-            "{home}/dev/app ~/work/x https://a/work/b src{root}/x.rs \"{home}/\" \"{root}/\" {home} {home}/u/x"
+            "{home}/dev/app ~{work}/x https://a{work}/b src{root}/x.rs \"{home}/\" \"{root}/\" {home} {home}/u/x"
         );
         assert_eq!(broken(no_machine_paths, &[("docs/a.md", &good)]), [""; 0]);
     }
