@@ -3,7 +3,8 @@
 //! ```text
 //! rule    = "*" | head | head "(" pattern ")"
 //! head    = an effect: run, read, write, delete, fetch, mcp, opaque
-//!         | a tool, by any agent's name for it
+//!         | a tool, by any agent's name for it, in which `*` and `?` may stand
+//!         | an MCP server: mcp__SERVER
 //! pattern = text in which `*` stands for any characters and `?` for one
 //! ```
 //!
@@ -11,8 +12,9 @@
 //! is every tool that would write such a file. Heads are the same in any case.
 //!
 //! What refuses or watches asks [`Rule::touches`]: is any part of the call meant?
-//! What lets pass asks [`Rule::covers`]: is all of the call meant, and understood?
+//! What lets pass asks [`Rule::cover`]: is all of the call meant, and understood?
 
+mod head;
 mod pattern;
 mod subject;
 
@@ -22,11 +24,12 @@ mod tests;
 use std::fmt;
 use std::str::FromStr;
 
-use portcullis_model::call::EffectKind;
+use portcullis_model::call::{Effect, EffectKind};
 
 pub use subject::Subject;
 
 use crate::tool;
+use head::Head;
 use pattern::Pattern;
 
 /// Which calls are meant.
@@ -35,18 +38,6 @@ pub struct Rule {
     text: String,
     head: Head,
     pattern: Option<Pattern>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Head {
-    /// Every call.
-    Any,
-    Effect(EffectKind),
-    /// A tool by its canonical name, or one that the host has no row for by its own.
-    Tool {
-        name: String,
-        known: bool,
-    },
 }
 
 /// A text that is no rule.
@@ -81,32 +72,12 @@ impl FromStr for Rule {
             Some(pattern) if pattern.trim().is_empty() => {
                 return Err(wrong("its brackets are empty, which would mean nothing"));
             }
-            Some(_) if head == Head::Any => return Err(wrong("`*` means every call and takes no pattern")),
+            Some(_) if matches!(head, Head::Any) => {
+                return Err(wrong("`*` means every call and takes no pattern"));
+            }
             Some(pattern) => Some(Pattern::new(pattern.trim()).map_err(|reason| wrong(&reason))?),
         };
         Ok(Self { text: trimmed.to_owned(), head, pattern })
-    }
-}
-
-impl Head {
-    fn read(text: &str) -> Result<Self, String> {
-        if text.is_empty() {
-            return Err("it names no tool and no effect".to_owned());
-        }
-        if text == "*" {
-            return Ok(Self::Any);
-        }
-        if text.contains(char::is_whitespace) {
-            return Err("a tool's name has no blanks".to_owned());
-        }
-        let effect = EffectKind::ALL.into_iter().find(|kind| kind.as_str().eq_ignore_ascii_case(text));
-        if let Some(effect) = effect {
-            return Ok(Self::Effect(effect));
-        }
-        Ok(match tool::canonical_of(text) {
-            Some(name) => Self::Tool { name, known: true },
-            None => Self::Tool { name: text.to_owned(), known: false },
-        })
     }
 }
 
@@ -120,18 +91,17 @@ impl Rule {
     /// True when any part of the call is meant.
     #[must_use]
     pub fn touches(&self, call: &Subject<'_>) -> bool {
-        match (&self.head, &self.pattern) {
-            (Head::Any, _) => true,
-            (Head::Effect(kind), None) => call.effects.iter().any(|effect| effect.kind == *kind),
-            (Head::Effect(kind), Some(pattern)) => {
+        let Some(pattern) = &self.pattern else { return self.head.may_name(call) };
+        match &self.head {
+            Head::Any => true,
+            Head::Effect(kind) => {
                 let mut effects = call.effects.iter().filter(|effect| effect.kind == *kind);
-                effects.any(|effect| pattern.matches_effect(effect, call))
+                effects.any(|effect| pattern.may_match_effect(effect, call))
                     || (*kind == EffectKind::Run && call.commands().any(|words| pattern.matches_text(&words)))
             }
-            (Head::Tool { name, .. }, None) => call.is_tool(name),
-            (Head::Tool { name, .. }, Some(pattern)) => {
-                call.is_tool(name)
-                    && (call.effects.iter().any(|effect| pattern.matches_effect(effect, call))
+            Head::Tool { .. } | Head::Tools { .. } => {
+                self.head.may_name(call)
+                    && (call.effects.iter().any(|effect| pattern.may_match_effect(effect, call))
                         || call.commands().any(|words| pattern.matches_text(&words))
                         || (call.is_unexplained()
                             && call.texts().iter().any(|text| pattern.matches_text(text))))
@@ -139,26 +109,42 @@ impl Rule {
         }
     }
 
-    /// True when all of the call is meant, and all of it is understood: what a
-    /// script computes, writes, sets or is wrapped in is more than its words say.
+    /// True when `rules` together mean all of the call, and all of it is understood:
+    /// what a script computes, writes, sets or is wrapped in is more than its words
+    /// say.
     #[must_use]
-    pub fn covers(&self, call: &Subject<'_>) -> bool {
-        match (&self.head, &self.pattern) {
-            (Head::Any, _) => true,
-            (Head::Effect(kind), None) => {
-                !call.effects.is_empty() && call.effects.iter().all(|effect| effect.kind == *kind)
+    pub fn cover(rules: &[Self], call: &Subject<'_>) -> bool {
+        let whole = |rule: &&Self| match rule.head {
+            Head::Any => true,
+            Head::Effect(_) => false,
+            Head::Tool { .. } | Head::Tools { .. } => rule.pattern.is_none() && rule.head.names(call),
+        };
+        rules.iter().any(|rule| whole(&rule))
+            || (!call.effects.is_empty()
+                && call.effects.iter().all(|effect| Self::covered(rules, effect, call)))
+    }
+
+    fn covered(rules: &[Self], effect: &Effect, call: &Subject<'_>) -> bool {
+        let meant = || {
+            rules.iter().filter(|rule| match rule.head {
+                Head::Effect(kind) => kind == effect.kind,
+                Head::Any | Head::Tool { .. } | Head::Tools { .. } => rule.head.names(call),
+            })
+        };
+        if meant().any(|rule| rule.pattern.is_none()) {
+            return true;
+        }
+        let patterns = || meant().filter_map(|rule| rule.pattern.as_ref());
+        match effect.kind {
+            EffectKind::Run => {
+                call.all_commands(effect, |words| patterns().any(|own| own.matches_text(words)))
             }
-            (Head::Effect(kind), Some(pattern)) => {
-                !call.effects.is_empty()
-                    && call.effects.iter().all(|effect| effect.kind == *kind)
-                    && call.effects.iter().all(|effect| pattern.covers_effect(effect, call))
-            }
-            (Head::Tool { name, .. }, None) => call.is_tool(name),
-            (Head::Tool { name, .. }, Some(pattern)) => {
-                call.is_tool(name)
-                    && !call.effects.is_empty()
-                    && call.effects.iter().all(|effect| pattern.covers_effect(effect, call))
-            }
+            EffectKind::Read
+            | EffectKind::Write
+            | EffectKind::Delete
+            | EffectKind::Fetch
+            | EffectKind::Mcp
+            | EffectKind::Opaque => patterns().any(|own| own.matches_effect(effect, call)),
         }
     }
 

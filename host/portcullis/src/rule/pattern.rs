@@ -4,6 +4,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use portcullis_model::call::{Effect, EffectKind};
 
 use super::Subject;
+use crate::tool;
 
 /// What stands in a rule's brackets.
 #[derive(Debug, Clone)]
@@ -11,6 +12,8 @@ pub(super) struct Pattern {
     source: String,
     /// For commands, URLs and tools: `*` is any characters.
     text: GlobMatcher,
+    /// The same behind the first `/`: of `SERVER/TOOL` the tool.
+    of_any_server: Option<GlobMatcher>,
     /// For paths: `*` is any characters but `/`, `**` those as well.
     path: GlobMatcher,
     /// Whether the path stands below the call's directory.
@@ -24,20 +27,15 @@ impl Pattern {
             glob.map(|glob| glob.compile_matcher())
                 .map_err(|error| format!("its pattern is none ({})", error.kind()))
         };
-        // Brackets and braces are common in commands, and mean themselves there.
-        let mut text = String::new();
-        for c in source.chars() {
-            if matches!(c, '[' | ']' | '{' | '}' | '\\') {
-                text.push('\\');
-            }
-            text.push(c);
-        }
+        let text = literal_brackets(source);
+        let of_any_server = text.split_once('/').map(|(_, own)| glob(own, false)).transpose()?;
         let anchored = source.starts_with('/') || source.starts_with("~/") || source.starts_with("**");
         let bare = !source.contains('/');
         let path = if bare && !anchored { format!("**/{source}") } else { source.to_owned() };
         Ok(Self {
             source: source.to_owned(),
             text: glob(&text, false)?,
+            of_any_server,
             path: glob(&path, true)?,
             is_relative: !bare && !anchored,
         })
@@ -61,17 +59,13 @@ impl Pattern {
         }
     }
 
-    /// The same, where each command of a script has to be meant.
-    pub(super) fn covers_effect(&self, effect: &Effect, call: &Subject<'_>) -> bool {
-        match effect.kind {
-            EffectKind::Run => call.all_commands(|words| self.matches_text(words)),
-            EffectKind::Read
-            | EffectKind::Write
-            | EffectKind::Delete
-            | EffectKind::Fetch
-            | EffectKind::Mcp
-            | EffectKind::Opaque => self.matches_effect(effect, call),
-        }
+    /// The same, where an agent that does not tell the MCP server may mean any.
+    pub(super) fn may_match_effect(&self, effect: &Effect, call: &Subject<'_>) -> bool {
+        let of_any_server = || {
+            let called = tool::without_server(call.tool).filter(|_| effect.kind == EffectKind::Mcp);
+            called.zip(self.of_any_server.as_ref()).is_some_and(|(called, own)| own.is_match(called))
+        };
+        self.matches_effect(effect, call) || of_any_server()
     }
 
     fn matches_path(&self, path: &str, call: &Subject<'_>) -> bool {
@@ -85,4 +79,16 @@ impl Pattern {
             || home()
                 .is_some_and(|rest| self.source.starts_with("~/") && self.path.is_match(format!("~{rest}")))
     }
+}
+
+/// Brackets and braces are common in commands and in names, and mean themselves there.
+pub(super) fn literal_brackets(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '[' | ']' | '{' | '}' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
 }

@@ -24,10 +24,6 @@ pub struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    pub(super) fn is_tool(&self, name: &str) -> bool {
-        self.tool == name || self.agent_tool.eq_ignore_ascii_case(name)
-    }
-
     /// Every command of every script, its words with a blank between them. What the
     /// shell would compute stands as it is written.
     pub(super) fn commands(&self) -> impl Iterator<Item = String> {
@@ -55,20 +51,21 @@ impl Subject<'_> {
         texts
     }
 
-    /// True when each command of every script is understood and does no more than
-    /// its words say, and the words satisfy `meant`.
-    pub(super) fn all_commands(&self, meant: impl Fn(&str) -> bool) -> bool {
-        !self.scripts.is_empty()
-            && self.scripts.iter().all(|script| {
-                script.complete
-                    && !script.cut_short
-                    && !script.pipelines.is_empty()
-                    && script
-                        .pipelines
-                        .iter()
-                        .flat_map(|pipeline| &pipeline.commands)
-                        .all(|command| says_all(command) && meant(&words(command)))
-            })
+    /// True when each command of the script that `run` runs is understood and does no
+    /// more than its words say, and the words satisfy `meant`.
+    pub(super) fn all_commands(&self, run: &Effect, meant: impl Fn(&str) -> bool) -> bool {
+        // Code of another language has no script.
+        let Some(script) = self.scripts.iter().find(|script| script.source == run.target) else {
+            return false;
+        };
+        script.complete
+            && !script.cut_short
+            && !script.pipelines.is_empty()
+            && script
+                .pipelines
+                .iter()
+                .flat_map(|pipeline| &pipeline.commands)
+                .all(|command| says_all(command) && meant(&words(command)))
     }
 }
 

@@ -48,6 +48,10 @@ fn rule(text: &str) -> Rule {
     text.parse().unwrap()
 }
 
+fn cover(texts: &[&str], call: &Call) -> bool {
+    Rule::cover(&texts.iter().map(|text| rule(text)).collect::<Vec<_>>(), &call.subject())
+}
+
 #[test]
 fn a_rule_touches_what_it_names() {
     let push = Call::bash("git push origin x");
@@ -119,10 +123,70 @@ fn a_rule_covers_only_what_is_understood_whole() {
         ("run", "rm -rf x", true),
         ("*", "rm -rf x", true),
     ] {
-        assert_eq!(rule(text).covers(&Call::bash(command).subject()), covers, "{text} on {command}");
+        assert_eq!(cover(&[text], &Call::bash(command)), covers, "{text} on {command}");
     }
     let both = Call::new("Write", json!({ "file_path": "/home/dev/app/src/a.rs", "content": "x" }));
-    assert!(rule("write(src/**)").covers(&both.subject()) && !rule("write(lib/**)").covers(&both.subject()));
+    assert!(cover(&["write(src/**)"], &both) && !cover(&["write(lib/**)"], &both));
+    for (texts, command, covers) in [
+        (&["Bash(git status *)", "Bash(npm test)"][..], "git status && npm test", true),
+        (&["Bash(git status *)", "run(npm test)"], "git status && npm test", true),
+        (&["Bash(git status *)", "Bash(npm test)"], "git status && npm publish", false),
+        (&["Bash(git status *)", "write(**)"], "git status > x", false),
+        (&[], "git status", false),
+    ] {
+        assert_eq!(cover(texts, &Call::bash(command)), covers, "{texts:?} on {command}");
+    }
+}
+
+#[test]
+fn code_in_another_language_is_covered_by_no_words_of_a_shell() {
+    let batch = |calls: Value| Call::new("batch", json!({ "tool_calls": calls }));
+    let shell = json!({ "tool": "bash", "parameters": { "command": "git status" } });
+    let code = json!({ "tool": "python", "parameters": { "code": "import os" } });
+    assert!(cover(&["run(git status)"], &batch(json!([shell]))));
+    assert!(!cover(&["run(git status)"], &batch(json!([shell, code]))));
+    assert!(cover(&["run"], &batch(json!([shell, code]))));
+}
+
+#[test]
+fn a_head_means_a_server_or_every_tool_with_such_a_name() {
+    let create = Call::new("mcp__github__create_issue", json!({ "title": "t" }));
+    let cursor = Call::new("mcp:github/create_issue", json!({ "title": "t" }));
+    let other = Call::new("mcp__gitlab__create_issue", json!({ "title": "t" }));
+    let edit = Call::new("multi_edit", json!({ "path": "/a", "edits": [] }));
+    for (text, call, touches) in [
+        ("mcp__github", &create, true),
+        ("mcp__GitHub", &create, true),
+        ("mcp__github", &cursor, true),
+        ("mcp__github", &other, false),
+        ("mcp__github__*", &create, true),
+        ("mcp__github__delete_*", &create, false),
+        ("mcp__*__create_issue", &other, true),
+        ("mcp__*", &other, true),
+        ("*_edit", &edit, true),
+        ("*_EDIT", &edit, true),
+        ("*_edit", &create, false),
+    ] {
+        assert_eq!(rule(text).touches(&call.subject()), touches, "{text} on {}", call.agent_tool);
+        assert_eq!(cover(&[text], call), touches, "{text} on {}", call.agent_tool);
+    }
+}
+
+#[test]
+fn a_call_whose_server_is_not_told_may_be_of_any_but_is_let_pass_by_none() {
+    let cursor = Call::new("MCP:create_issue", json!({ "title": "t" }));
+    for (text, touches) in [
+        ("mcp__github", true),
+        ("mcp__github__create_issue", true),
+        ("mcp__github__delete_issue", false),
+        ("mcp(github/*)", true),
+        ("mcp(github/create_*)", true),
+        ("mcp(github/delete_*)", false),
+    ] {
+        assert_eq!(rule(text).touches(&cursor.subject()), touches, "{text}");
+        assert!(!cover(&[text], &cursor), "{text}");
+    }
+    assert!(cover(&["mcp"], &cursor));
 }
 
 #[test]
@@ -135,6 +199,8 @@ fn a_text_that_is_no_rule_says_why() {
         ("*(x)", "takes no pattern"),
         ("two words", "no blanks"),
         ("read({a)", "pattern is none"),
+        ("mcp__", "no tool of an MCP server"),
+        ("mcp____x", "no tool of an MCP server"),
     ] {
         let error = text.parse::<Rule>().unwrap_err();
         assert!(error.reason.contains(reason), "{text}: {error}");
@@ -166,7 +232,7 @@ proptest! {
         command in "(git|npm|rm)( [a-z]{1,4}| \\$X){0,3}",
     ) {
         let call = Call::bash(&command);
-        let rule: Rule = format!("Bash({pattern})").parse().unwrap();
-        prop_assert!(!rule.covers(&call.subject()) || rule.touches(&call.subject()));
+        let rule = format!("Bash({pattern})");
+        prop_assert!(!cover(&[&rule], &call) || self::rule(&rule).touches(&call.subject()));
     }
 }

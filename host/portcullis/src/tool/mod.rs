@@ -74,6 +74,11 @@ pub fn resolve_with_home(call: &ToolCall, home: &str) -> Result<Resolved, Malfor
     resolve::resolve(call, Some(home))
 }
 
+/// The tool of an MCP server that the agent did not tell, by its canonical name.
+pub(crate) fn without_server(name: &str) -> Option<&str> {
+    name.strip_prefix("mcp:")?.strip_prefix(mcp::UNKNOWN_SERVER)?.strip_prefix('/')
+}
+
 /// The canonical name of the tool that any agent calls `name`.
 pub(crate) fn canonical_of(name: &str) -> Option<String> {
     name::canonical(name)
