@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use portcullis::model::config::Mode;
 
 const AFTER: &str = "\
 Exit codes: 0 done or allowed; 2 refused; 1 the answer is no or the input is wrong; 3 an internal fault. \
@@ -49,6 +50,10 @@ pub(crate) struct Common {
     /// Turn every plugin off, the guard included.
     #[arg(long, global = true)]
     pub(crate) no_plugins: bool,
+    /// What happens to a call that no rule names, in place of what the configuration says:
+    /// read-only, ask, accept-edits or yolo. No mode skips a guard.
+    #[arg(long, global = true, value_name = "MODE")]
+    pub(crate) mode: Option<Mode>,
     /// The workspace [default: the current directory].
     #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
@@ -91,7 +96,8 @@ pub(crate) enum Verb {
 /// for the tool; `cwd`, `session_id` and `id` may be added. The answer has
 /// `verdict` (`allow`, `ask` or `block`), `by`, `code`, `fault` and `reason`.
 /// A line that is no call is a `block` with `fault` `bad-input`, and the next line
-/// is still read. The exit code is 2 if anything was blocked.
+/// is still read. The exit code is 2 if anything was blocked, or needs consent (`ask`):
+/// nobody is there to give it.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct CheckArguments {

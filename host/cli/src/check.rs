@@ -76,7 +76,8 @@ pub(crate) fn run(
             }
         };
         printer.line(&serde_json::to_string(&answer)?)?;
-        let this = if answer.verdict == Verdict::Block { Exit::Refused } else { Exit::Done };
+        // Consent that nobody can give here is none.
+        let this = if answer.verdict == Verdict::Allow { Exit::Done } else { Exit::Refused };
         exit = Some(if exit == Some(Exit::Refused) { Exit::Refused } else { this });
     }
     exit.ok_or_else(|| {

@@ -37,6 +37,7 @@ pub(crate) fn options(
     // The directories above `a/..` are not those above `a`.
     let work = work.map(|work| std::fs::canonicalize(&work).unwrap_or(work));
     options.config = loaded(common, environment, work.as_deref())?.config;
+    options.config.permissions.mode = common.mode.or(options.config.permissions.mode);
     options.own = OwnFiles {
         config: common
             .config

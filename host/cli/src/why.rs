@@ -46,7 +46,7 @@ pub(crate) fn run(
     } else {
         printer.line(&to_text(&explanation, &judgement))?;
     }
-    Ok(if judgement.verdict == Verdict::Block { Exit::Refused } else { Exit::Done })
+    Ok(if judgement.verdict == Verdict::Allow { Exit::Done } else { Exit::Refused })
 }
 
 fn to_text(explanation: &Explanation, judgement: &JudgementWire) -> String {
@@ -74,6 +74,7 @@ fn to_text(explanation: &Explanation, judgement: &JudgementWire) -> String {
     for part in &explanation.parts {
         let said = match &part.refusal {
             None => "does not object".to_owned(),
+            Some(refusal) if refusal.code == "policy/ask" => format!("wants consent: {}", refusal.reason),
             Some(refusal) if refusal.fault.is_some() => format!("FAULT {}: {}", refusal.code, refusal.reason),
             Some(refusal) => format!("refuses, {}: {}", refusal.code, refusal.reason),
         };
@@ -94,7 +95,7 @@ fn verdict(judgement: &JudgementWire) -> String {
             let kind = serde_json::to_value(by.kind).ok();
             let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
             let reason = judgement.reason.as_deref().unwrap_or_default();
-            format!("block, by the {kind} `{}`, code {code}: {reason}", by.name)
+            format!("{}, by the {kind} `{}`, code {code}: {reason}", judgement.verdict, by.name)
         }
         _ => "allow".to_owned(),
     }
@@ -112,10 +113,14 @@ fn setting(judgement: &JudgementWire) -> Option<String> {
             format!("[plugin.guard.settings.categories]\n{category} = \"allow\"")
         }
         RefuserKind::Guard => format!("the settings of the plugin: [plugin.{}.settings]", by.name),
+        // Set by whoever runs the loop, and not by a file.
+        RefuserKind::Path if code == "path/direct-write" => return None,
         RefuserKind::Path => "[protect]\nown_files = false".to_owned(),
         RefuserKind::Input if code == "input/unknown-tool" => format!("[tools]\nknown = [{:?}]", by.name),
         RefuserKind::Standing => "mend what is named, see `portcullis doctor`".to_owned(),
-        RefuserKind::Input | RefuserKind::Hook | RefuserKind::Policy | RefuserKind::Schema => return None,
+        RefuserKind::Policy if code == "policy/channel" => "[channels]".to_owned(),
+        RefuserKind::Policy => "[permissions], see `portcullis config show`".to_owned(),
+        RefuserKind::Input | RefuserKind::Hook | RefuserKind::Schema => return None,
     })
 }
 

@@ -10,6 +10,9 @@ use crate::limits::Limits;
 use crate::name::PluginName;
 
 pub mod key;
+mod permissions;
+
+pub use permissions::{ChannelConfig, ChannelsConfig, Mode, PermissionsConfig};
 
 /// One `config.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -21,6 +24,10 @@ pub struct Config {
     pub plugin: BTreeMap<PluginName, PluginConfig>,
     /// What is known of tools.
     pub tools: ToolsConfig,
+    /// What happens to a call that nobody objects to.
+    pub permissions: PermissionsConfig,
+    /// What there is for an agent at all.
+    pub channels: ChannelsConfig,
     /// What the host keeps from being changed.
     pub protect: ProtectConfig,
     /// What is written to the ledger.

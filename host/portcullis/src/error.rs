@@ -5,6 +5,7 @@ use portcullis_model::name::PluginName;
 use portcullis_runtime::RuntimeError;
 
 use crate::hook::HookError;
+use crate::policy::PolicyError;
 
 /// Why a host cannot open.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +19,9 @@ pub enum HostError {
     /// A script hook that is not defined as one can be.
     #[error("a hook of the configuration cannot be used: {0}")]
     Hook(#[source] HookError),
+    /// A rule or a name of the policy that is none.
+    #[error("the configuration's policy cannot be used: {0}")]
+    Policy(#[from] PolicyError),
     /// The watch on the plugin directories cannot start.
     #[error("the thread that watches the plugin directories cannot start: {0}")]
     Watch(#[source] std::io::Error),
@@ -31,6 +35,7 @@ impl HostError {
             Self::Runtime(_) => "host/runtime",
             Self::Locked => "host/plugins-locked",
             Self::Hook(_) => "host/hook",
+            Self::Policy(_) => "host/policy",
             Self::Watch(_) => "host/watch",
         }
     }

@@ -1,7 +1,7 @@
 //! The whole of Portcullis in one process.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use crate::hook::ScriptHook;
 use crate::ledger::{Ledger, LedgerOptions};
 use crate::lift::Lifts;
 use crate::plugin::{Inspection, Loader, Maker, Pass, PluginSet, Report, SmallStore, Sources, Watch};
+use crate::policy::{Approver, Channel, Policy};
 use crate::protect::{Code, Places, Protection};
 use crate::record::Recorder;
 
@@ -49,6 +50,11 @@ pub struct HostOptions {
     pub lifts: Option<Lifts>,
     /// Files that no call may change, and that nothing else here names.
     pub own: OwnFiles,
+    /// Who is asked for consent. None: a call that needs it is refused, and its
+    /// judgement says that it [wants consent](crate::Judgement::wants_consent).
+    pub approver: Option<Arc<dyn Approver>>,
+    /// How long an answer of the approver is waited for.
+    pub approval_time: Duration,
     /// The environment: granted variables are taken from it, and `HOME` tells
     /// where a path such as `~/.ssh/config` leads.
     pub env: BTreeMap<String, String>,
@@ -63,8 +69,8 @@ pub struct HostOptions {
 
 impl HostOptions {
     /// The defaults: the bundled plugins `guard` and `time`, no directories, no
-    /// cache, no ledger, a pool of instances, an empty environment, no terminal, no watch, 500 ms
-    /// of quiet.
+    /// cache, no ledger, nobody to ask for consent (and 5 min for an answer), a pool of
+    /// instances, an empty environment, no terminal, no watch, 500 ms of quiet.
     #[must_use]
     pub fn new(compiler: Compiler) -> Self {
         Self {
@@ -80,6 +86,8 @@ impl HostOptions {
             ledger: None,
             lifts: None,
             own: OwnFiles::default(),
+            approver: None,
+            approval_time: Duration::from_secs(300),
             env: BTreeMap::new(),
             terminal: Arc::new(NoTerminal),
             watch: false,
@@ -127,6 +135,10 @@ struct Inner {
     lifts: Option<Lifts>,
     hooks: Vec<ScriptHook>,
     variables: BTreeMap<String, String>,
+    channel: Channel,
+    policy: Policy,
+    project: Option<PathBuf>,
+    approver: Option<(Arc<dyn Approver>, Duration)>,
     watch: Option<Watch>,
 }
 
@@ -147,8 +159,12 @@ impl Host {
         let protection = options.config.protect.own_files.then(|| Protection::new(places(&options)));
         let recorder = recorder(&options).map(Arc::new);
         let lifts = options.lifts;
+        let channel = Channel::new(&options.config.channels)?;
+        let policy = Policy::new(&options.config)?;
+        let approver = options.approver.map(|approver| (approver, options.approval_time));
         let enabled = options.config.hooks.iter().filter(|hook| hook.enabled.unwrap_or(true));
         let hooks = enabled.map(ScriptHook::new).collect::<Result<Vec<_>, _>>().map_err(HostError::Hook)?;
+        let hooks: Vec<_> = hooks.into_iter().filter(|hook| channel.has_hook(&hook.name())).collect();
         let variables = if hooks.is_empty() { BTreeMap::new() } else { options.env.clone() };
         let mut runtime = RuntimeOptions::new(options.compiler);
         runtime.allocation = options.allocation;
@@ -191,6 +207,10 @@ impl Host {
                 lifts,
                 hooks,
                 variables,
+                channel,
+                policy,
+                project: options.own.project,
+                approver,
                 watch,
             }),
         })
@@ -246,6 +266,24 @@ impl Host {
 
     pub(crate) fn protection(&self) -> Option<&Protection> {
         self.inner.protection.as_ref()
+    }
+
+    pub(crate) fn channel(&self) -> &Channel {
+        &self.inner.channel
+    }
+
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.inner.policy
+    }
+
+    /// The workspace's root, where the host was told it.
+    pub(crate) fn project(&self) -> Option<&Path> {
+        self.inner.project.as_deref()
+    }
+
+    /// Who is asked for consent, and how long an answer is waited for.
+    pub(crate) fn approver(&self) -> Option<(&dyn Approver, Duration)> {
+        self.inner.approver.as_ref().map(|(approver, time)| (&**approver, *time))
     }
 
     pub(crate) fn recorder(&self) -> Option<&Recorder> {

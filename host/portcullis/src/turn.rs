@@ -13,7 +13,7 @@ use crate::gate::{self, Bench, Explanation, Judged, Judgement, Permit};
 use crate::hook::{self, Event, Occasion};
 use crate::host::Host;
 use crate::plugin::PluginSet;
-use crate::rule::Subject;
+use crate::policy::{self, ApprovalRequest, DirectWrites, Opinion, Place, Question, Standing};
 use crate::session::Session;
 
 /// One turn of an agent. It binds the plugins that were active when it began: a
@@ -23,6 +23,7 @@ pub struct Turn {
     host: Host,
     session: String,
     bound: Arc<PluginSet>,
+    direct_writes: Option<Arc<DirectWrites>>,
 }
 
 /// What went wrong when the plugins were told that a turn has ended. The turn's
@@ -38,7 +39,8 @@ impl Session {
     #[must_use]
     pub fn turn(&self) -> Turn {
         let host = self.host().clone();
-        Turn { bound: host.plugins(), host, session: self.id().to_owned() }
+        let direct_writes = self.direct_writes();
+        Turn { bound: host.plugins(), host, session: self.id().to_owned(), direct_writes }
     }
 }
 
@@ -46,12 +48,12 @@ impl Turn {
     /// Judges a call before it runs. Needs a tokio runtime with its timers on.
     ///
     /// Takes at most 5 s, whatever the guards do; as long as each script hook may take
-    /// that is asked behind them; and 2 s more when other processes
-    /// keep the ledger busy. Dropping the future is safe: a judgement that was not
+    /// that is asked behind them; as long as the approver is given when the call needs
+    /// consent; and 2 s more when other processes keep the ledger busy. Dropping the future is safe: a judgement that was not
     /// waited for is no permit.
     pub async fn judge(&self, call: ToolCall) -> Judgement {
         let now = self.host.plugins();
-        let judged = self.decided(&now, call).await;
+        let judged = self.with_consent(self.decided(&now, call).await, &now).await;
         match self.host.recorder() {
             // Written before anybody can act on it.
             Some(recorder) => recorder.judged(judged, &self.session, &now.report).await,
@@ -60,46 +62,91 @@ impl Turn {
     }
 
     /// Judges a call and says what each part of the gate made of it. Nothing is
-    /// written down, and the permit is as good as any.
+    /// written down, nobody is asked for consent, and the permit is as good as any.
     pub async fn explain(&self, call: ToolCall) -> Explanation {
         let now = self.host.plugins();
         let judged = self.decided(&now, call).await;
         gate::explain(self.bench(&now), judged).await
     }
 
-    /// The gate's judgement, and behind it the hooks'.
+    /// The gate's judgement, behind it the hooks', and last the operator's policy.
     async fn decided(&self, now: &PluginSet, call: ToolCall) -> Judged {
         let start = Instant::now();
-        let mut judged = gate::judge(&self.bench(now), &self.session, call).await;
+        let judged = gate::judge(&self.bench(now), &self.session, call).await;
+        let mut judged = self.permitted(self.hooked(judged).await, now);
+        judged.judgement.took = start.elapsed();
+        judged
+    }
+
+    /// What the hooks make of a call that the gate lets pass.
+    async fn hooked(&self, judged: Judged) -> Judged {
         let hooks = self.host.hooks();
-        let Some(call) =
-            judged.call.clone().filter(|_| !hooks.is_empty() && judged.judgement.outcome.is_ok())
-        else {
-            return judged;
-        };
+        let Some(call) = judged.permitted().filter(|_| !hooks.is_empty()) else { return judged };
         let occasion = Occasion {
             event: Event::PreToolUse,
             session_id: &self.session,
             cwd: call.cwd_text(),
-            call: Some(Subject {
-                tool: call.canonical(),
-                agent_tool: call.agent_tool(),
-                effects: call.effects(),
-                scripts: call.scripts(),
-                input: call.input_value(),
-                cwd: call.cwd(),
-                home: self.host.home(),
-            }),
+            call: Some(call.subject(self.host.home())),
             text: None,
         };
         let outcome = hook::ask_all(hooks, &occasion, self.host.variables()).await;
         for (hook, how) in &outcome.failed {
             tracing::warn!(hook, "a hook failed to judge a call, and its failure mode is open: {how}");
         }
-        if let Some(blocked) = &outcome.blocked {
-            judged = judged.refused_by(blocked);
+        match &outcome.blocked {
+            Some(blocked) => judged.blocked_by(blocked),
+            None => judged,
         }
-        judged.judgement.took = start.elapsed();
+    }
+
+    /// What the operator permits of a call that nobody objects to.
+    fn permitted(&self, judged: Judged, now: &PluginSet) -> Judged {
+        let policy = self.host.policy();
+        if self.direct_writes.is_none() && policy.says_nothing() {
+            return judged;
+        }
+        let Some(call) = judged.permitted() else { return judged };
+        let tool = now.tool(call.canonical()).or_else(|| self.bound.tool(call.canonical()));
+        let harmless = tool.is_some_and(|(plugin, _)| plugin.guest.setup().grant.write.is_empty());
+        let subject = call.subject(self.host.home());
+        let outside = self.direct_writes.as_ref().and_then(|paths| paths.objection(&subject, harmless));
+        if let Some(refusal) = outside {
+            return judged.refused(refusal);
+        }
+        let place = Place { cwd: call.cwd(), project: self.host.project(), home: self.host.home() };
+        let auto_approved = judged.judgement.outcome.as_ref().is_ok_and(Permit::is_auto_approved);
+        match policy.opinion(&subject, &Standing { place, auto_approved, harmless }) {
+            Opinion::Pass => judged,
+            Opinion::Ask(refusal) => judged.without_consent(refusal),
+            Opinion::Refuse(refusal) => judged.refused(refusal),
+        }
+    }
+
+    /// Asks for consent, where that is all that is wanting. Plugins that changed while
+    /// somebody thought about it judge the call anew.
+    async fn with_consent(&self, judged: Judged, now: &Arc<PluginSet>) -> Judged {
+        let start = Instant::now();
+        let (Some((approver, time)), Some((call, unasked))) = (self.host.approver(), judged.wanting()) else {
+            return judged;
+        };
+        let request = ApprovalRequest {
+            session_id: &self.session,
+            call_id: call.id(),
+            tool: call.canonical(),
+            agent_tool: call.agent_tool(),
+            input: call.input_text(),
+            cwd: call.cwd(),
+            effects: call.effects(),
+            why: &unasked.reason,
+        };
+        let answer = policy::ask(Question { approver, request, time }, unasked.clone()).await;
+        let later = self.host.plugins();
+        let mut judged = match answer {
+            Err(refusal) => judged.denied_consent(refusal),
+            Ok(()) if Arc::ptr_eq(now, &later) => judged.given_consent(),
+            Ok(()) => gate::judge(&self.bench(&later), &self.session, call.original()).await,
+        };
+        judged.judgement.took = judged.judgement.took.saturating_add(start.elapsed());
         judged
     }
 
@@ -110,6 +157,7 @@ impl Turn {
             known_tools: self.host.known_tools(),
             lifted: self.host.lifted(now),
             home: self.host.home(),
+            channel: self.host.channel(),
             protection: self.host.protection(),
         }
     }

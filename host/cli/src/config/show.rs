@@ -64,6 +64,7 @@ fn flags(common: &Common) -> Vec<Row> {
         ("--plugin", (!common.plugins.is_empty()).then(|| json!(common.plugins))),
         ("--plugin-dir", common.plugin_dir.as_ref().map(|path| json!(path))),
         ("--isolated", common.isolated.then_some(Value::Bool(true))),
+        ("--mode", common.mode.map(|mode| json!(mode))),
         ("--no-plugins", common.no_plugins.then_some(Value::Bool(true))),
     ];
     let row = |(key, value): (&str, Option<Value>)| {

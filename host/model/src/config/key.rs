@@ -39,6 +39,10 @@ pub enum Kind {
     Plugins,
     /// A list of texts.
     Texts,
+    /// A list of rules that say which calls are meant.
+    Rules,
+    /// A list of names in which `*` and `?` may stand.
+    Globs,
     /// An absolute path.
     Path,
     /// A list of absolute paths.
@@ -63,6 +67,8 @@ pub enum Project {
     SwitchesOn,
     /// It may make it less.
     Lowers,
+    /// It may choose a word that stands earlier.
+    Stricter,
 }
 
 const GRANT: Project = Project::Nothing("a project grants nothing");
@@ -166,6 +172,70 @@ pub const KEYS: &[Key] = &[
         "Tools that the host has no table for, and that may be called all the same while a plugin is required.",
     ),
     key(
+        "permissions.mode",
+        Kind::Word(super::Mode::WORDS),
+        "",
+        Project::Stricter,
+        "What happens to a call that no rule names. `read-only`: whatever does more than read is refused. `ask`: whatever does more than read in the workspace needs consent. `accept-edits`: as `ask`, and edits in the workspace pass. `yolo`: everything passes. Absent: as `yolo`.",
+    ),
+    key(
+        "permissions.allow",
+        Kind::Rules,
+        "[]",
+        Project::Nothing("a project permits nothing"),
+        "Calls that pass without consent, when these rules together cover all of the call, and all of it is understood.",
+    ),
+    key(
+        "permissions.ask",
+        Kind::Rules,
+        "[]",
+        Project::Adds,
+        "Calls that need consent, when a rule means any part of the call. Stronger than `allow`, in every mode.",
+    ),
+    key(
+        "permissions.deny",
+        Kind::Rules,
+        "[]",
+        Project::Adds,
+        "Calls that are refused, when a rule means any part of the call. Stronger than `ask`, in every mode.",
+    ),
+    key("channels.tools.allow", Kind::Globs, "", CHANNEL, "The tools that there are. Absent: every one."),
+    key(
+        "channels.tools.deny",
+        Kind::Globs,
+        "[]",
+        Project::Adds,
+        "The tools that there are not, whatever is allowed.",
+    ),
+    key(
+        "channels.servers.allow",
+        Kind::Globs,
+        "",
+        CHANNEL,
+        "The MCP servers that there are. Absent: every one.",
+    ),
+    key(
+        "channels.servers.deny",
+        Kind::Globs,
+        "[]",
+        Project::Adds,
+        "The MCP servers that there are not, whatever is allowed.",
+    ),
+    key(
+        "channels.hooks.allow",
+        Kind::Globs,
+        "",
+        CHANNEL_HOOKS,
+        "The hooks that are asked, by name. Absent: every one.",
+    ),
+    key(
+        "channels.hooks.deny",
+        Kind::Globs,
+        "[]",
+        CHANNEL_HOOKS,
+        "The hooks that are not asked, whatever is allowed.",
+    ),
+    key(
         "protect.own_files",
         Kind::Flag,
         "true",
@@ -240,6 +310,9 @@ const fn hook(path: &'static str, kind: Kind, default: &'static str, meaning: &'
 }
 
 const HOOKS: Project = Project::Nothing("a project's hooks are its own programs, and wait for trust");
+
+const CHANNEL: Project = Project::Nothing("a project does not say what there is");
+const CHANNEL_HOOKS: Project = Project::Nothing("a project keeps no hook from being asked");
 
 /// A plugin that cannot be loaded may be advisory, so less room to load is no
 /// narrowing.

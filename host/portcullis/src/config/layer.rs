@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use portcullis_model::config::Config;
-use portcullis_model::config::key::{ANY, KEYS, Key, Project};
+use portcullis_model::config::key::{ANY, KEYS, Key, Kind, Project};
 use portcullis_model::name::PluginName;
 use serde_json::{Map, Value};
 
@@ -110,7 +110,7 @@ pub(super) fn merge(
     project_says: Vec<Said>,
 ) -> Result<Loaded, ConfigError> {
     let mut loaded = Loaded::default();
-    let mut required_by_project = Vec::new();
+    let mut by_project: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for said in user_says {
         let origins = vec![origin(Layer::User, user, said.line)];
         loaded.held.insert(said.path, Held { value: said.value, origins });
@@ -125,7 +125,7 @@ pub(super) fn merge(
                     .or_insert_with(|| Held { value: Value::Null, origins: Vec::new() });
                 // A list has several who said it; of anything else the last one holds.
                 if said.key.project == Project::Adds {
-                    required_by_project.extend(added(&held.value, &value));
+                    by_project.entry(said.key.path).or_default().extend(added(&held.value, &value));
                 } else {
                     held.origins.clear();
                 }
@@ -140,10 +140,22 @@ pub(super) fn merge(
     loaded.ignored.dedup_by(|one, before| one.key == before.key && one.message == before.message);
     loaded.config = config(&loaded.held)
         .map_err(|message| ConfigError::new(vec![unexplained(user.or(project), message)]))?;
-    let plugins = &mut loaded.config.plugins;
-    plugins.required.retain(|name| !required_by_project.contains(name));
-    plugins.required_by_project = required_by_project;
+    set_apart(&mut loaded.config, by_project);
     Ok(loaded)
+}
+
+/// What a project added is kept apart: words that it chose never reach a model.
+fn set_apart(config: &mut Config, mut by_project: BTreeMap<&str, Vec<String>>) {
+    let mut take = |key: &str| by_project.remove(key).unwrap_or_default();
+    let names = take("plugins.required").into_iter().filter_map(|name| PluginName::new(name).ok()).collect();
+    config.plugins.required_by_project = names;
+    let own = &config.plugins.required_by_project;
+    config.plugins.required.retain(|name| !own.contains(name));
+    let permissions = &mut config.permissions;
+    permissions.ask_by_project = take("permissions.ask");
+    permissions.deny_by_project = take("permissions.deny");
+    permissions.ask.retain(|rule| !permissions.ask_by_project.contains(rule));
+    permissions.deny.retain(|rule| !permissions.deny_by_project.contains(rule));
 }
 
 fn origin(layer: Layer, file: Option<&Path>, line: usize) -> Origin {
@@ -166,6 +178,20 @@ fn narrowed(said: &Said, held: Option<&Held>) -> Result<Option<Value>, String> {
             (Some(wanted), Some(now)) if wanted == now => Ok(None),
             _ => Err(format!("a project makes a limit no wider than it is: {now}")),
         },
+        Project::Stricter => {
+            let Kind::Word(words) = said.key.kind else {
+                return Err("a project does not choose it".to_owned());
+            };
+            let rank = |value: &Value| words.iter().position(|word| value.as_str() == Some(*word));
+            let (wanted, now) = (rank(&said.value), rank(&now));
+            if wanted < Some(now.unwrap_or(words.len())) {
+                Ok(Some(said.value.clone()))
+            } else if wanted == now {
+                Ok(None)
+            } else {
+                Err("a project chooses nothing that permits more".to_owned())
+            }
+        }
         Project::Adds => {
             let mut all = now.as_array().cloned().unwrap_or_default();
             let before = all.len();
@@ -177,11 +203,11 @@ fn narrowed(said: &Said, held: Option<&Held>) -> Result<Option<Value>, String> {
     }
 }
 
-/// The names that `value` has and `before` has not.
-fn added(before: &Value, value: &Value) -> Vec<PluginName> {
-    let before = before.as_array().map(Vec::as_slice).unwrap_or_default();
-    let names = value.as_array().into_iter().flatten().filter(|name| !before.contains(name));
-    names.filter_map(|name| PluginName::new(name.as_str()?).ok()).collect()
+/// The texts that `value` has and `before` has not.
+fn added<'v>(before: &Value, value: &'v Value) -> impl Iterator<Item = String> + use<'v> {
+    let before = before.as_array().cloned().unwrap_or_default();
+    let texts = value.as_array().into_iter().flatten().filter(move |text| !before.contains(text));
+    texts.filter_map(|text| text.as_str().map(str::to_owned))
 }
 
 fn ignored(said: &Said, origin: Origin, why: String) -> Problem {

@@ -49,6 +49,7 @@ fn row(page: &mut String, key: &Key) {
             Project::Adds => "adds to the list".to_owned(),
             Project::SwitchesOn => "can switch it on".to_owned(),
             Project::Lowers => "can make it less".to_owned(),
+            Project::Stricter => "can choose an earlier word".to_owned(),
         };
         let path = key.path.replace(ANY, "NAME");
         page.push_str(&format!("| `{path}` | {} | {default} | {} | {project} |\n", wanted(key), key.meaning));
@@ -64,6 +65,8 @@ fn wanted(key: &Key) -> String {
         }
         Kind::Plugins => "a list of plugins' names, none of them twice".to_owned(),
         Kind::Texts => "a list of texts".to_owned(),
+        Kind::Rules => "a list of [rules](../guides/permissions.md#rules)".to_owned(),
+        Kind::Globs => "a list of names, in which `*` and `?` may stand".to_owned(),
         Kind::Path => "an absolute path".to_owned(),
         Kind::Paths => "a list of absolute paths".to_owned(),
         Kind::Settings => "a table".to_owned(),
@@ -115,6 +118,9 @@ fn value(key: &Key) -> Value {
             json!({ "type": "array", "uniqueItems": true, "items": { "$ref": "#/$defs/plugin-name" } })
         }
         Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Rules | Kind::Globs => {
+            json!({ "type": "array", "items": { "type": "string", "minLength": 1 } })
+        }
         Kind::Path => json!({ "type": "string", "pattern": "^/" }),
         Kind::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
         Kind::Settings => json!({ "type": "object" }),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use portcullis_model::config::key::{ANY, KEYS, Kind, Project};
-use portcullis_model::config::{Config, PluginConfig};
+use portcullis_model::config::{Config, Mode, PluginConfig};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -35,6 +35,8 @@ fn value(kind: Kind) -> BoxedStrategy<String> {
         Kind::Word(words) => select(words).prop_map(|word| format!("\"{word}\"")).boxed(),
         Kind::Plugins => list(&["guard", "time", "bell", "no-secrets"]),
         Kind::Texts => list(&["HOME", "deploy_preview"]),
+        Kind::Rules => list(&["Bash(git push *)", "write(**/.env*)", "*"]),
+        Kind::Globs => list(&["bash", "mcp__*"]),
         Kind::Path => Just("\"/home/dev/a.wasm\"".to_owned()).boxed(),
         Kind::Paths => list(&["/home/dev/a", "/"]),
         Kind::Settings => Just("{ categories = { rm = \"allow\" }, exempt = [\"/\"] }".to_owned()).boxed(),
@@ -62,7 +64,7 @@ fn file() -> impl Strategy<Value = String> {
 /// Is every input of a judgement at least as strict in `after` as in `before`? Each
 /// field is named, so that a new one is thought about.
 fn is_as_strict(before: &Config, after: &Config) -> bool {
-    let Config { plugins, plugin, tools, protect, audit, hooks } = after;
+    let Config { plugins, plugin, tools, permissions, channels, protect, audit, hooks } = after;
     let requires = |config: &Config| -> BTreeSet<_> {
         config.plugins.required.iter().chain(&config.plugins.required_by_project).cloned().collect()
     };
@@ -81,7 +83,29 @@ fn is_as_strict(before: &Config, after: &Config) -> bool {
             && new.command_time <= old.command_time
             && new.tool_time <= old.tool_time
     });
+    let rank = |config: &Config| {
+        let mode = config.permissions.mode;
+        mode.and_then(|mode| Mode::ALL.iter().position(|own| *own == mode)).unwrap_or(Mode::ALL.len())
+    };
+    let rules = |own: &[String], projects: &[String]| -> BTreeSet<_> {
+        own.iter().chain(projects).cloned().collect()
+    };
+    let (now, was) = (permissions, &before.permissions);
+    let permits_no_more = rank(after) <= rank(before)
+        && now.allow == was.allow
+        && now.ask == was.ask
+        && now.deny == was.deny
+        && rules(&now.ask, &now.ask_by_project).is_superset(&rules(&was.ask, &was.ask_by_project))
+        && rules(&now.deny, &now.deny_by_project).is_superset(&rules(&was.deny, &was.deny_by_project));
+    let there_is_no_more = channels.hooks == before.channels.hooks
+        && [(&channels.tools, &before.channels.tools), (&channels.servers, &before.channels.servers)]
+            .iter()
+            .all(|(now, was)| {
+                now.allow == was.allow && rules(&now.deny, &[]).is_superset(&rules(&was.deny, &[]))
+            });
     plugin_holds
+        && permits_no_more
+        && there_is_no_more
         && plugins.enabled == before.plugins.enabled
         && plugins.locked == before.plugins.locked
         && requires(after).is_superset(&requires(before))
@@ -168,7 +192,7 @@ fn what_a_project_may_not_say_is_left_out_with_the_reason() {
             Kind::Flag => "true".to_owned(),
             Kind::Number { least, .. } => least.to_string(),
             Kind::Word(words) => format!("\"{}\"", words[1]),
-            Kind::Plugins | Kind::Texts | Kind::Paths => "[]".to_owned(),
+            Kind::Plugins | Kind::Texts | Kind::Paths | Kind::Rules | Kind::Globs => "[]".to_owned(),
             Kind::Path => "\"/a.wasm\"".to_owned(),
             Kind::Settings => "{ words = 1, more = 2 }".to_owned(),
             Kind::Text => "\"a\"".to_owned(),

@@ -13,6 +13,7 @@ use toml::de::{DeInteger, DeValue};
 use super::hint;
 use super::problem::quoted;
 use crate::hook::{HookError, ScriptHook};
+use crate::rule::{Name, Rule};
 
 /// What is wrong with a value or a part of it.
 #[derive(Debug)]
@@ -98,7 +99,7 @@ pub(super) fn read(key: &Key, path: &[String], value: &Spanned<DeValue<'_>>) -> 
             absolute(span, text).map(|path| one(json!(path))).map_err(|wrong| vec![wrong])
         }
         (Kind::Path, _) => Err(vec![other("a path").hint(format!("write `{name} = \"/…\"`"))]),
-        (Kind::Plugins | Kind::Texts | Kind::Paths, DeValue::Array(items)) => {
+        (Kind::Plugins | Kind::Texts | Kind::Paths | Kind::Rules | Kind::Globs, DeValue::Array(items)) => {
             let mut found = Vec::new();
             let mut wrongs = Vec::new();
             for item in items {
@@ -113,7 +114,7 @@ pub(super) fn read(key: &Key, path: &[String], value: &Spanned<DeValue<'_>>) -> 
             }
             if wrongs.is_empty() { Ok(one(json!(found))) } else { Err(wrongs) }
         }
-        (Kind::Plugins | Kind::Texts | Kind::Paths, _) => {
+        (Kind::Plugins | Kind::Texts | Kind::Paths | Kind::Rules | Kind::Globs, _) => {
             Err(vec![other("a list").hint(format!("write `{name} = [\"…\"]`"))])
         }
         (Kind::Settings, DeValue::Table(_)) => {
@@ -137,6 +138,10 @@ fn element(kind: Kind, item: &Spanned<DeValue<'_>>) -> Result<String, Wrong> {
     match kind {
         Kind::Paths => absolute(item.span(), text),
         Kind::Plugins => plugin_name(item.span(), text),
+        Kind::Rules => rule(item.span(), text),
+        Kind::Globs => Name::new(text).map(|name| name.text().to_owned()).map_err(|wrong| {
+            Wrong::new(item.span(), wrong).hint("write a name, with `*` for any characters")
+        }),
         Kind::Flag
         | Kind::Number { .. }
         | Kind::Word(_)
@@ -201,6 +206,21 @@ pub(super) fn plugin_name(span: Range<usize>, text: &str) -> Result<String, Wron
         Wrong::new(span, format!("not the name of a plugin: `{}`", quoted(text)))
             .hint("a name is lowercase letters, digits and single hyphens, 1 to 64 characters")
     })
+}
+
+/// A rule that means calls which there can be. What judges by it reads the same.
+fn rule(span: Range<usize>, text: &str) -> Result<String, Wrong> {
+    match text.parse::<Rule>().map(|rule| rule.near_miss()) {
+        Ok(None) => Ok(text.to_owned()),
+        Ok(Some(near)) => {
+            let message = format!("it names no tool and no effect that is known: `{}`", quoted(text));
+            Err(Wrong::new(span, message).hint(format!("did you mean `{near}`?")))
+        }
+        Err(error) => {
+            Err(Wrong::new(span, format!("not a rule, because {}: `{}`", error.reason, quoted(text)))
+                .hint("write `TOOL`, `TOOL(pattern)` or `EFFECT(pattern)`"))
+        }
+    }
 }
 
 /// A path that depends on where the program was started would name one file today

@@ -6,6 +6,7 @@ use portcullis_model::call::{Effect, ToolCall};
 use portcullis_model::script::Script;
 use portcullis_runtime::CallView;
 
+use crate::rule::Subject;
 use crate::tool::Resolved;
 
 /// A call whose name and effects are known. Its scripts are taken apart when the
@@ -27,6 +28,11 @@ impl JudgedCall {
         self.resolved.scripts.iter().chain(&self.resolved.powershell).map(String::len).sum()
     }
 
+    /// The call as the agent made it.
+    pub(crate) fn original(&self) -> ToolCall {
+        self.call.clone()
+    }
+
     pub(crate) fn canonical(&self) -> &str {
         &self.resolved.tool
     }
@@ -35,12 +41,27 @@ impl JudgedCall {
         &self.call.tool
     }
 
-    pub(crate) fn input_text(&self) -> &str {
-        self.call.input.text()
+    /// The call, as rules look at it.
+    pub(crate) fn subject<'a>(&'a self, home: Option<&'a str>) -> Subject<'a> {
+        Subject { scripts: self.scripts(), home, ..self.unread_subject() }
     }
 
-    pub(crate) fn input_value(&self) -> &serde_json::Value {
-        self.call.input.value()
+    /// The same without its scripts, which are not taken apart for it.
+    pub(crate) fn unread_subject(&self) -> Subject<'_> {
+        Subject {
+            tool: self.canonical(),
+            agent_tool: self.agent_tool(),
+            inner: &self.resolved.inner,
+            effects: self.effects(),
+            scripts: &[],
+            input: self.call.input.value(),
+            cwd: self.cwd(),
+            home: None,
+        }
+    }
+
+    pub(crate) fn input_text(&self) -> &str {
+        self.call.input.text()
     }
 
     pub(crate) fn cwd_text(&self) -> &str {

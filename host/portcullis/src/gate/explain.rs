@@ -37,7 +37,8 @@ pub struct Understood {
 /// What one part of the gate said.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// `self-protection`, or the guard's name.
+    /// `self-protection`, the guard's or the hook's name, `permissions`, or `paths of
+    /// this run`.
     pub name: String,
     /// Its refusal, by decision or by fault; nothing when it does not object.
     pub refusal: Option<Refusal>,
@@ -66,12 +67,21 @@ pub(crate) async fn explain(bench: Bench<'_>, judged: Judged) -> Explanation {
         };
         parts.push(Part { name: guard.info.name.to_string(), refusal, took: start.elapsed() });
     }
-    // A hook is a program with effects of its own, and is not asked twice.
-    if let Err(refusal) = &judged.judgement.outcome
-        && refusal.by.kind == RefuserKind::Hook
-    {
+    // A hook is a program with effects of its own, and is not asked twice; the policy
+    // is asked behind it.
+    if let Err(refusal) = &judged.judgement.outcome {
+        let name = match refusal.by.kind {
+            RefuserKind::Hook => Some(refusal.by.name.clone()),
+            RefuserKind::Policy => Some("permissions".to_owned()),
+            RefuserKind::Path if refusal.code == "path/direct-write" => Some("paths of this run".to_owned()),
+            RefuserKind::Guard
+            | RefuserKind::Path
+            | RefuserKind::Schema
+            | RefuserKind::Standing
+            | RefuserKind::Input => None,
+        };
         let took = judged.judgement.took;
-        parts.push(Part { name: refusal.by.name.clone(), refusal: Some(refusal.clone()), took });
+        parts.extend(name.map(|name| Part { name, refusal: Some(refusal.clone()), took }));
     }
     let understood = Understood {
         tool: call.canonical().to_owned(),

@@ -8,6 +8,7 @@ mod explain;
 mod permit;
 mod reason;
 
+use std::mem;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,6 +28,7 @@ pub(crate) use reason::no_ledger;
 
 use crate::hook::Blocked;
 use crate::plugin::{Plugin, PluginSet};
+use crate::policy::Channel;
 use crate::protect::{Code, Protection};
 use crate::tool;
 
@@ -37,6 +39,9 @@ pub struct Judgement {
     pub id: String,
     /// The permit to run it, or why it must not run.
     pub outcome: Result<Permit, Refusal>,
+    /// True when the call was refused only because consent is wanted and nobody was
+    /// asked: whoever can ask may do so. There is no permit without a judgement.
+    pub wants_consent: bool,
     /// How long the judgement took.
     pub took: Duration,
 }
@@ -47,6 +52,7 @@ impl Judgement {
     pub const fn verdict(&self) -> Verdict {
         match self.outcome {
             Ok(_) => Verdict::Allow,
+            Err(_) if self.wants_consent => Verdict::Ask,
             Err(_) => Verdict::Block,
         }
     }
@@ -82,6 +88,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) home: Option<&'a str>,
     /// The standing refusals that the operator has lifted for a while, by name.
     pub(crate) lifted: Vec<String>,
+    /// Which tools and servers there are.
+    pub(crate) channel: &'a Channel,
     /// What no call may change, unless the user has switched that off.
     pub(crate) protection: Option<&'a Protection>,
 }
@@ -108,14 +116,58 @@ pub(crate) struct Judged {
     pub(crate) judgement: Judgement,
     /// None when the call could not be understood.
     pub(crate) call: Option<Arc<JudgedCall>>,
+    /// The permit of a call that only wants consent.
+    held: Option<Permit>,
 }
 
 impl Judged {
-    /// The same, refused by a script hook. What was refused before stays so.
-    pub(crate) fn refused_by(mut self, blocked: &Blocked) -> Self {
+    /// The same, refused by a script hook.
+    pub(crate) fn blocked_by(self, blocked: &Blocked) -> Self {
+        self.refused(reason::hook(blocked))
+    }
+
+    /// The same, refused. What was refused before stays so.
+    pub(crate) fn refused(mut self, refusal: Refusal) -> Self {
         if self.judgement.outcome.is_ok() {
-            self.judgement.outcome = Err(reason::hook(blocked));
+            self.judgement.outcome = Err(refusal);
         }
+        self
+    }
+
+    /// The call, when it may run.
+    pub(crate) fn permitted(&self) -> Option<Arc<JudgedCall>> {
+        self.call.clone().filter(|_| self.judgement.outcome.is_ok())
+    }
+
+    /// The same, refused for want of consent.
+    pub(crate) fn without_consent(mut self, refusal: Refusal) -> Self {
+        if self.judgement.outcome.is_ok() {
+            self.judgement.wants_consent = true;
+            self.held = mem::replace(&mut self.judgement.outcome, Err(refusal)).ok();
+        }
+        self
+    }
+
+    /// The call and its refusal, when consent is all that is wanting.
+    pub(crate) fn wanting(&self) -> Option<(Arc<JudgedCall>, Refusal)> {
+        let refusal = self.judgement.outcome.as_ref().err().filter(|_| self.judgement.wants_consent)?;
+        Some((self.call.clone()?, refusal.clone()))
+    }
+
+    /// The same, once consent was given.
+    pub(crate) fn given_consent(mut self) -> Self {
+        if let Some(permit) = self.held.take() {
+            self.judgement.wants_consent = false;
+            self.judgement.outcome = Ok(permit);
+        }
+        self
+    }
+
+    /// The same, once consent was asked for and not given.
+    pub(crate) fn denied_consent(mut self, refusal: Refusal) -> Self {
+        self.held = None;
+        self.judgement.wants_consent = false;
+        self.judgement.outcome = Err(refusal);
         self
     }
 }
@@ -127,7 +179,8 @@ pub(crate) async fn judge(bench: &Bench<'_>, session: &str, call: ToolCall) -> J
     let mut understood = None;
     let decision = decide(bench, session, call, start + JUDGEMENT_TIME, &mut understood);
     let outcome = answered(&tool, decision).await;
-    Judged { judgement: Judgement { id, outcome, took: start.elapsed() }, call: understood }
+    let judgement = Judgement { id, outcome, wants_consent: false, took: start.elapsed() };
+    Judged { judgement, call: understood, held: None }
 }
 
 /// A failure of the host itself is a refusal too, and the next call is judged anew.
@@ -169,6 +222,9 @@ async fn decide(
     let is_known = resolved.known;
     let call = Arc::new(JudgedCall::new(call, resolved, session));
     *understood = Some(Arc::clone(&call));
+    if let Some(refusal) = bench.channel.objection(&call.unread_subject()) {
+        return Err(refusal);
+    }
     let brought = bench.now.tool(call.canonical());
     let vouched = is_known || brought.is_some() || bench.known_tools.contains(&tool);
     if !vouched && bench.now.requires_a_plugin() {

@@ -19,7 +19,7 @@ const ENTRIES_MAX: usize = 2000;
 ///
 /// `None` for a path that is not absolute on this machine, and for links that
 /// never end: nothing can be written through those.
-pub(super) fn resolve(path: &Path) -> Option<PathBuf> {
+pub(crate) fn resolve(path: &Path) -> Option<PathBuf> {
     if !path.is_absolute() {
         return None;
     }

@@ -35,6 +35,7 @@ use portcullis_model::script::{Command, Pipeline, Script, Word};
 use portcullis_runtime::CallView;
 
 use change::{Reach, Touch};
+pub(crate) use disk::resolve;
 pub(crate) use place::{Places, Protection};
 pub(crate) use rule::Code;
 use rule::Rule;

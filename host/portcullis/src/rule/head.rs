@@ -1,10 +1,9 @@
 //! What stands before a rule's brackets.
 
-use globset::{GlobBuilder, GlobMatcher};
 use portcullis_model::call::EffectKind;
 
 use super::Subject;
-use super::pattern::literal_brackets;
+use super::name::Name;
 use crate::tool;
 
 /// What stands before a rule's brackets.
@@ -20,9 +19,9 @@ pub(super) enum Head {
     },
     /// Every tool with such a name.
     Tools {
-        names: GlobMatcher,
+        names: Box<Name>,
         /// The same of an MCP server's tool, whatever the server.
-        of_any_server: Option<GlobMatcher>,
+        of_any_server: Option<Box<Name>>,
     },
 }
 
@@ -61,7 +60,7 @@ impl Head {
         }
     }
 
-    /// True when the call is one of this tool, or has this effect.
+    /// True when the whole call is one of this tool; for an effect, when it has it.
     pub(super) fn names(&self, call: &Subject<'_>) -> bool {
         match self {
             Self::Any => true,
@@ -71,17 +70,20 @@ impl Head {
         }
     }
 
-    /// The same, where an agent that does not tell the MCP server may mean any.
+    /// The same of any call of a batch, and where an agent that does not tell the MCP
+    /// server may mean any.
     pub(super) fn may_name(&self, call: &Subject<'_>) -> bool {
+        let mut named = std::iter::once(call.tool).chain(call.inner.iter().map(String::as_str));
         self.names(call)
-            || tool::without_server(call.tool).is_some_and(|called| match self {
+            || named.any(|tool| match self {
                 Self::Any | Self::Effect(_) => false,
-                Self::Tool { name, .. } => name
-                    .strip_prefix("mcp:")
-                    .and_then(|name| name.split_once('/'))
-                    .is_some_and(|(_, own)| own == called),
-                Self::Tools { of_any_server, .. } => {
-                    of_any_server.as_ref().is_some_and(|own| own.is_match(called))
+                Self::Tool { name, .. } => {
+                    let own = || name.strip_prefix("mcp:")?.split_once('/').map(|(_, own)| own);
+                    name == tool || tool::without_server(tool).is_some_and(|called| own() == Some(called))
+                }
+                Self::Tools { names, of_any_server } => {
+                    let own = |called| of_any_server.as_ref().is_some_and(|own| own.is_match(called));
+                    names.is_match(tool) || tool::without_server(tool).is_some_and(own)
                 }
             })
     }
@@ -89,12 +91,6 @@ impl Head {
 
 /// Every tool whose canonical name, or whose agent's name, is like `text`.
 fn tools(text: &str) -> Result<Head, String> {
-    let own = text.strip_prefix("mcp:").and_then(|name| name.split_once('/')).map(|(_, own)| glob(own));
-    Ok(Head::Tools { names: glob(text)?, of_any_server: own.transpose()? })
-}
-
-fn glob(text: &str) -> Result<GlobMatcher, String> {
-    let glob =
-        GlobBuilder::new(&literal_brackets(text)).case_insensitive(true).backslash_escape(true).build();
-    Ok(glob.map_err(|error| format!("its name is no pattern ({})", error.kind()))?.compile_matcher())
+    let own = text.strip_prefix("mcp:").and_then(|name| name.split_once('/')).map(|(_, own)| Name::new(own));
+    Ok(Head::Tools { names: Box::new(Name::new(text)?), of_any_server: own.transpose()?.map(Box::new) })
 }

@@ -15,6 +15,7 @@
 //! What lets pass asks [`Rule::cover`]: is all of the call meant, and understood?
 
 mod head;
+mod name;
 mod pattern;
 mod subject;
 
@@ -26,11 +27,12 @@ use std::str::FromStr;
 
 use portcullis_model::call::{Effect, EffectKind};
 
+pub(crate) use name::Name;
+pub(crate) use pattern::Pattern;
 pub use subject::Subject;
 
 use crate::tool;
 use head::Head;
-use pattern::Pattern;
 
 /// Which calls are meant.
 #[derive(Debug, Clone)]

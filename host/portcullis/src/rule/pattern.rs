@@ -4,11 +4,12 @@ use globset::{GlobBuilder, GlobMatcher};
 use portcullis_model::call::{Effect, EffectKind};
 
 use super::Subject;
+use super::name::literal_brackets;
 use crate::tool;
 
 /// What stands in a rule's brackets.
 #[derive(Debug, Clone)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     source: String,
     /// For commands, URLs and tools: `*` is any characters.
     text: GlobMatcher,
@@ -21,7 +22,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    pub(super) fn new(source: &str) -> Result<Self, String> {
+    pub(crate) fn new(source: &str) -> Result<Self, String> {
         let glob = |text: &str, separates: bool| {
             let glob = GlobBuilder::new(text).literal_separator(separates).backslash_escape(true).build();
             glob.map(|glob| glob.compile_matcher())
@@ -51,7 +52,7 @@ impl Pattern {
     pub(super) fn matches_effect(&self, effect: &Effect, call: &Subject<'_>) -> bool {
         match effect.kind {
             EffectKind::Read | EffectKind::Write | EffectKind::Delete => {
-                self.matches_path(&effect.target, call)
+                self.matches_path(&effect.target, call.cwd, call.home)
             }
             EffectKind::Run | EffectKind::Fetch | EffectKind::Mcp | EffectKind::Opaque => {
                 self.matches_text(&effect.target)
@@ -62,33 +63,25 @@ impl Pattern {
     /// The same, where an agent that does not tell the MCP server may mean any.
     pub(super) fn may_match_effect(&self, effect: &Effect, call: &Subject<'_>) -> bool {
         let of_any_server = || {
-            let called = tool::without_server(call.tool).filter(|_| effect.kind == EffectKind::Mcp);
-            called.zip(self.of_any_server.as_ref()).is_some_and(|(called, own)| own.is_match(called))
+            let called = (effect.kind == EffectKind::Mcp).then(|| tool::of_unknown_server(&effect.target));
+            called
+                .flatten()
+                .zip(self.of_any_server.as_ref())
+                .is_some_and(|(called, own)| own.is_match(called))
         };
         self.matches_effect(effect, call) || of_any_server()
     }
 
-    fn matches_path(&self, path: &str, call: &Subject<'_>) -> bool {
+    /// Whether `path`, which is absolute, is meant; `cwd` is what a pattern such as
+    /// `src/**` is below.
+    pub(crate) fn matches_path(&self, path: &str, cwd: &str, home: Option<&str>) -> bool {
         if self.is_relative {
-            let below =
-                path.strip_prefix(call.cwd.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+            let below = path.strip_prefix(cwd.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
             return below.is_some_and(|below| self.path.is_match(below));
         }
-        let home = || call.home.and_then(|home| path.strip_prefix(home.trim_end_matches('/')));
+        let home = || home.and_then(|home| path.strip_prefix(home.trim_end_matches('/')));
         self.path.is_match(path)
             || home()
                 .is_some_and(|rest| self.source.starts_with("~/") && self.path.is_match(format!("~{rest}")))
     }
-}
-
-/// Brackets and braces are common in commands and in names, and mean themselves there.
-pub(super) fn literal_brackets(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '[' | ']' | '{' | '}' | '\\') {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    escaped
 }

@@ -11,6 +11,8 @@ pub struct Subject<'a> {
     pub tool: &'a str,
     /// The agent's own name.
     pub agent_tool: &'a str,
+    /// The canonical names of the tools that it calls, when it is a batch.
+    pub inner: &'a [String],
     /// What it would do.
     pub effects: &'a [Effect],
     /// Its scripts, taken apart.

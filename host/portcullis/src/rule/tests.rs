@@ -10,6 +10,7 @@ use super::*;
 
 struct Call {
     tool: String,
+    inner: Vec<String>,
     agent_tool: String,
     effects: Vec<Effect>,
     scripts: Vec<Script>,
@@ -24,7 +25,15 @@ impl Call {
             ToolCall { id, tool: tool.to_owned(), input: text, cwd: "/home/dev/app".to_owned(), session_id };
         let resolved = tool::resolve_with_home(&call, "/home/dev").unwrap();
         let scripts = resolved.scripts.iter().map(|text| portcullis_shell::analyse(text)).collect();
-        Self { tool: resolved.tool, agent_tool: tool.to_owned(), effects: resolved.effects, scripts, input }
+        let inner = resolved.inner;
+        Self {
+            tool: resolved.tool,
+            inner,
+            agent_tool: tool.to_owned(),
+            effects: resolved.effects,
+            scripts,
+            input,
+        }
     }
 
     fn bash(command: &str) -> Self {
@@ -35,6 +44,7 @@ impl Call {
         Subject {
             tool: &self.tool,
             agent_tool: &self.agent_tool,
+            inner: &self.inner,
             effects: &self.effects,
             scripts: &self.scripts,
             input: &self.input,
@@ -146,6 +156,29 @@ fn code_in_another_language_is_covered_by_no_words_of_a_shell() {
     assert!(cover(&["run(git status)"], &batch(json!([shell]))));
     assert!(!cover(&["run(git status)"], &batch(json!([shell, code]))));
     assert!(cover(&["run"], &batch(json!([shell, code]))));
+}
+
+#[test]
+fn a_rule_touches_the_calls_of_a_batch_and_covers_none_but_the_whole() {
+    let shell = json!({ "tool": "Bash", "parameters": { "command": "git status" } });
+    let write = json!({ "tool": "write", "parameters": { "filePath": "a", "content": "x" } });
+    let batch = Call::new("batch", json!({ "tool_calls": [shell, write] }));
+    for (text, touches, covers) in [
+        ("bash", true, false),
+        ("Write", true, false),
+        ("*ash", true, false),
+        ("read", false, false),
+        ("batch", true, true),
+        ("bash(git *)", true, false),
+        ("bash(npm *)", false, false),
+    ] {
+        assert_eq!(
+            (rule(text).touches(&batch.subject()), cover(&[text], &batch)),
+            (touches, covers),
+            "{text}"
+        );
+    }
+    assert!(cover(&["run(git status)", "write(**/a)"], &batch));
 }
 
 #[test]

@@ -50,6 +50,8 @@ pub struct Resolved {
     /// The absolute directory that the call names for itself, if it names one.
     /// Its scripts run there, and not in the directory of [`ToolCall`].
     pub cwd: Option<String>,
+    /// The canonical names of the tools that a batch calls, each once.
+    pub inner: Vec<String>,
     /// False when the host has no row for the tool, or for a tool within a batch.
     pub known: bool,
 }
@@ -76,7 +78,12 @@ pub fn resolve_with_home(call: &ToolCall, home: &str) -> Result<Resolved, Malfor
 
 /// The tool of an MCP server that the agent did not tell, by its canonical name.
 pub(crate) fn without_server(name: &str) -> Option<&str> {
-    name.strip_prefix("mcp:")?.strip_prefix(mcp::UNKNOWN_SERVER)?.strip_prefix('/')
+    of_unknown_server(name.strip_prefix("mcp:")?)
+}
+
+/// The same of `SERVER/TOOL`.
+pub(crate) fn of_unknown_server(name: &str) -> Option<&str> {
+    name.strip_prefix(mcp::UNKNOWN_SERVER)?.strip_prefix('/')
 }
 
 /// The canonical name of the tool that any agent calls `name`.

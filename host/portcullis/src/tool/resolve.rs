@@ -40,6 +40,7 @@ pub(super) fn resolve(call: &ToolCall, home: Option<&str>) -> Result<Resolved, M
         runs_in: None,
         own_directory: false,
         unknown: false,
+        inner: Vec::new(),
         calls: 0,
         spent: 0,
     };
@@ -51,6 +52,7 @@ pub(super) fn resolve(call: &ToolCall, home: Option<&str>) -> Result<Resolved, M
         scripts: work.scripts,
         powershell: work.powershell,
         cwd,
+        inner: work.inner,
         known: !work.unknown,
     })
 }
@@ -66,6 +68,7 @@ struct Work<'h> {
     runs_in: Option<Directory>,
     own_directory: bool,
     unknown: bool,
+    inner: Vec<String>,
     calls: usize,
     spent: usize,
 }
@@ -480,7 +483,10 @@ impl Work<'_> {
                 let arguments = only(call, field::CALL_INPUT)
                     .ok_or_else(|| malformed("holds a call without `parameters`, or with two"))?;
                 let parsed = arguments.as_str().and_then(|text| strict_value(text).ok());
-                self.call(inner, parsed.as_ref().unwrap_or(arguments), depth.saturating_add(1))?;
+                let tool = self.call(inner, parsed.as_ref().unwrap_or(arguments), depth.saturating_add(1))?;
+                if !self.inner.contains(&tool) {
+                    self.inner.push(tool);
+                }
             }
         }
         if found { Ok(()) } else { Err(malformed("holds no calls: expected a list in `tool_calls`")) }
