@@ -1,11 +1,13 @@
 //! `portcullis doctor`: is everything as it was set up?
 
+use jiff::Timestamp;
 use portcullis::agent::Agent;
 use portcullis::config::Problem;
 use portcullis::hook::ScriptHook;
 use portcullis::install::{Scope, State};
 use portcullis::ledger::{self, BreakKind, Ledger, LedgerError};
 use portcullis::model::config::FailureMode;
+use portcullis::runtime::clock;
 use portcullis::{ConfigError, PluginState, Report};
 use serde_json::json;
 
@@ -13,6 +15,7 @@ use crate::args::{Common, DoctorArguments};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::install;
+use crate::ledger::rates::{DAYS, Rate, Rates};
 use crate::open;
 use crate::printer::{self, Printer};
 
@@ -64,6 +67,7 @@ pub(crate) fn run(
     let mut findings = host(common, environment);
     findings.extend(places(environment));
     findings.extend(ledger(common, environment));
+    findings.extend(of_late(common, environment));
     findings.extend(agents(common, environment)?);
     if verb.json {
         let findings: Vec<_> = findings
@@ -272,6 +276,36 @@ fn ledger(common: &Common, environment: &Environment) -> Vec<Finding> {
         ),
     };
     vec![finding]
+}
+
+/// How the guards fared in the last days.
+fn of_late(common: &Common, environment: &Environment) -> Vec<Finding> {
+    let now = Timestamp::from_second(clock::now().seconds).ok();
+    let (Some(options), Some(now)) = (open::ledger(common, environment, None), now) else {
+        return Vec::new();
+    };
+    // A ledger that cannot be read has its own finding.
+    let Ok(rates) = Rates::read(&options.dir, now) else { return Vec::new() };
+    let of_all = match rates.allowed {
+        0 => String::new(),
+        allowed => format!(" of {}", allowed.saturating_add(rates.refused)),
+    };
+    let finding = |Rate { guard, refused, failed, p50, p99 }: Rate| {
+        let millis = |micros: u64| format!("{}.{:02}", micros / 1000, micros % 1000 / 10);
+        let text = format!(
+            "in the last {DAYS} days it refused {refused}{of_all} calls and failed at {failed}; such judgements took \
+             {} ms, and {} ms at most for 99 in 100",
+            millis(p50),
+            millis(p99)
+        );
+        let subject = format!("guard {guard}");
+        if failed == 0 {
+            return Finding::ok(subject, text);
+        }
+        let remedy = format!("`portcullis ledger show --by {guard} --fault` shows them");
+        Finding::warn(subject, text, remedy)
+    };
+    rates.of_guards().into_iter().map(finding).collect()
 }
 
 /// Every agent's entry, tried out where there is one.

@@ -15,6 +15,7 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use portcullis_tests::plugin::Plugin;
 use serde_json::Value;
 
 use crate::support::{BINARY, Seen, User, fixture};
@@ -179,6 +180,25 @@ fn a_change_of_what_acts_is_one_line() {
     assert_eq!((lines.len(), word(&lines[0], "/kind")), (1, "plugins"), "{lines:?}");
     assert_eq!(word(&lines[0], "/reason"), "Other plugins act than before: time went.");
     assert_eq!((word(&lines[0], "/plugins/0/name"), &lines[0]["plugins"][1]), ("guard", &Value::Null));
+}
+
+#[test]
+fn doctor_tells_how_the_guards_fared() {
+    let keeper = Keeper::new();
+    keeper.0.config("[audit]\nallowed = true");
+    let told = || keeper.run(&["doctor"], "").stdout;
+    assert!(!told().contains("guard guard"), "nothing was judged yet");
+    keeper.run(&["check"], format!("{RM}\n{RM}\n{LS}\n"));
+    let said = told();
+    assert!(said.contains("ok    guard guard"), "{said}");
+    assert!(
+        said.contains("in the last 7 days it refused 2 of 3 calls and failed at 0; such judgements"),
+        "{said}"
+    );
+    keeper.0.plugin("lost.wasm", &Plugin::new("lost").allows("unreachable").build().unwrap());
+    assert_eq!(keeper.run(&["check"], LS).code, Some(2));
+    let said = told();
+    assert!(said.contains("warn  guard lost") && said.contains("--by lost --fault"), "{said}");
 }
 
 /// Row D04 of the faults: a ledger that is required and cannot be written.

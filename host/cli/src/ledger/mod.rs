@@ -1,5 +1,6 @@
 //! `portcullis ledger`: what was decided, and whether anybody changed it.
 
+pub(crate) mod rates;
 mod show;
 mod verify;
 
