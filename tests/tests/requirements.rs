@@ -59,7 +59,13 @@ fn every_row_is_in_the_table_once() {
             vec![1, 3, 4, 6, 8, 9, 10, 11, 12, 13, 18, 19, 20, 21, 22, 26, 27, 29, 30, 31, 32],
         ))
         .chain(["CF-09", "G-15", "D02", "D04", "D09", "L02", "L05", "L07"].map(str::to_owned))
-        .chain(["T-24", "T-25", "G-30", "G10", "G14", "CF-21", "CF-35", "L03"].map(str::to_owned))
+        .chain(
+            [
+                "T-24", "T-25", "G-30", "G10", "G14", "CF-21", "CF-35", "L03", "L01", "G13", "G15", "G16",
+                "G25",
+            ]
+            .map(str::to_owned),
+        )
         .collect();
     assert_eq!(rows, expected);
 }
