@@ -3,6 +3,7 @@
 
 pub mod call;
 pub mod config;
+pub mod extension;
 pub mod fault;
 pub mod input;
 pub mod judgement;

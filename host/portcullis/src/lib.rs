@@ -10,6 +10,7 @@
 pub mod agent;
 pub mod config;
 mod error;
+pub mod extension;
 mod gate;
 pub mod hook;
 mod host;

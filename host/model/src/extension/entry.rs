@@ -1,0 +1,114 @@
+//! What a list holds.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The type of a skill's text when nobody says another one.
+pub const SKILL_MIME: &str = "text/markdown";
+
+/// A skill, as a list names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkillEntry {
+    /// Where its text is read.
+    pub uri: String,
+    /// Its name.
+    pub name: String,
+    /// When to use it.
+    pub description: String,
+    /// The type of its text.
+    #[serde(default = "markdown")]
+    pub mime: String,
+}
+
+impl SkillEntry {
+    /// One of [`SKILL_MIME`].
+    #[must_use]
+    pub fn new(uri: impl Into<String>, name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self { uri: uri.into(), name: name.into(), description: description.into(), mime: markdown() }
+    }
+}
+
+fn markdown() -> String {
+    SKILL_MIME.to_owned()
+}
+
+/// A resource, as a list names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourceEntry {
+    /// Where it is read.
+    pub uri: String,
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub description: String,
+    /// Its type.
+    pub mime: String,
+}
+
+/// A tool, as a list names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolEntry {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON schema of its arguments.
+    pub schema: Value,
+}
+
+/// A command, as a list names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandEntry {
+    /// Its name, without the slash.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// A hint at what can be typed behind it; empty when nothing is.
+    #[serde(default)]
+    pub arguments: String,
+}
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Content {
+    /// Text.
+    Text(String),
+    /// Bytes, as they are.
+    Bytes(Vec<u8>),
+}
+
+/// What a tool gave back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// Its answer.
+    pub content: Content,
+    /// The tool says that it failed.
+    pub is_error: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Content, SkillEntry, ToolResult};
+
+    #[test]
+    fn entries_have_one_shape_as_data() {
+        let skill = SkillEntry::new("skill://pdf/SKILL.md", "pdf", "Reads PDF files.");
+        let value = serde_json::to_value(&skill).unwrap();
+        assert_eq!(
+            value,
+            json!({
+                "uri": "skill://pdf/SKILL.md", "name": "pdf", "description": "Reads PDF files.",
+                "mime": "text/markdown",
+            })
+        );
+        let bare = json!({ "uri": "skill://pdf/SKILL.md", "name": "pdf", "description": "Reads PDF files." });
+        assert_eq!(serde_json::from_value::<SkillEntry>(bare).unwrap(), skill);
+        let result = ToolResult { content: Content::Bytes(vec![0x89, b'P']), is_error: false };
+        let value = serde_json::to_value(&result).unwrap();
+        assert_eq!(value, json!({ "content": { "bytes": [137, 80] }, "is_error": false }));
+        assert_eq!(serde_json::from_value::<ToolResult>(value).unwrap(), result);
+    }
+}

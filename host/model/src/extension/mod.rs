@@ -1,0 +1,144 @@
+//! Whatever brings skills, tools, resources or commands: the roles that it can play, and
+//! what passes between it and the host.
+//!
+//! An [`Extension`] plays any mix of roles. Building one does no work: it reads files,
+//! starts programs and connects when it is asked for something.
+
+mod change;
+mod entry;
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+pub use change::{Change, ChangeKind, Changes};
+pub use entry::{CommandEntry, Content, ResourceEntry, SKILL_MIME, SkillEntry, ToolEntry, ToolResult};
+
+/// An answer that may take time. Dropping it gives up.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ExtensionError>> + Send + 'a>>;
+
+/// Why an extension cannot answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExtensionError {
+    /// It has nothing of that name. No list of its own names it either.
+    #[error("`{extension}` has no {what} `{name}`")]
+    Unknown {
+        /// The extension.
+        extension: String,
+        /// `tool`, `resource`, `skill` or `command`.
+        what: &'static str,
+        /// The name or the URI.
+        name: String,
+    },
+    /// It cannot be asked now. The next time it is tried anew.
+    #[error("`{extension}` cannot be asked: {reason}; {remedy}")]
+    Unavailable {
+        /// The extension.
+        extension: String,
+        /// What happened.
+        reason: String,
+        /// What can be done about it.
+        remedy: String,
+    },
+    /// It answered, and the answer cannot be used.
+    #[error("the answer of `{extension}` cannot be used: {reason}")]
+    Answer {
+        /// The extension.
+        extension: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Whatever brings skills, tools, resources or commands.
+pub trait Extension: fmt::Debug + Send + Sync {
+    /// Its id. Unique where it is registered; the same id at a narrower place takes its
+    /// place there.
+    fn name(&self) -> &str;
+
+    /// False when what it brings comes from another program, whose words are not the
+    /// user's.
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    /// It brings skills.
+    fn skills(&self) -> Option<&dyn SkillProvider> {
+        None
+    }
+
+    /// It brings tools and resources.
+    fn tools(&self) -> Option<&dyn ToolProvider> {
+        None
+    }
+
+    /// It brings commands.
+    fn commands(&self) -> Option<&dyn CommandProvider> {
+        None
+    }
+
+    /// Tells when what it brings changes. None: it never does, or nobody can know.
+    fn changes(&self) -> Option<Box<dyn Changes>> {
+        None
+    }
+
+    /// The extensions that it brings in turn, such as the servers of a skill.
+    fn children(&self) -> Vec<Arc<dyn Extension>> {
+        Vec::new()
+    }
+
+    /// Gives back what it holds. Asked once, when nobody can reach it any more.
+    fn close(&self) -> Answer<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// Brings skills.
+pub trait SkillProvider: Send + Sync {
+    /// Every skill.
+    fn list(&self) -> Answer<'_, Vec<SkillEntry>>;
+
+    /// The text at `uri`; none when nothing of this provider is there.
+    fn read<'a>(&'a self, uri: &'a str) -> Answer<'a, Option<String>>;
+
+    /// Whether something is at `uri`. Cheap: it may go by a list that was made before.
+    fn exists<'a>(&'a self, uri: &'a str) -> Answer<'a, bool>;
+}
+
+/// Brings tools, and resources beside them.
+pub trait ToolProvider: Send + Sync {
+    /// Every tool.
+    fn list(&self) -> Answer<'_, Vec<ToolEntry>>;
+
+    /// Runs one. An error of the tool's own is a result; [`ExtensionError`] is for a tool
+    /// that could not be run.
+    fn call<'a>(&'a self, name: &'a str, arguments: &'a Value) -> Answer<'a, ToolResult>;
+
+    /// Every resource.
+    fn resources(&self) -> Answer<'_, Vec<ResourceEntry>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    /// The resource at `uri`; none when nothing of this provider is there.
+    fn read<'a>(&'a self, uri: &'a str) -> Answer<'a, Option<Content>> {
+        let _ = uri;
+        Box::pin(async { Ok(None) })
+    }
+
+    /// Whether something is at `uri`. Cheap: it may go by a list that was made before.
+    fn exists<'a>(&'a self, uri: &'a str) -> Answer<'a, bool> {
+        let _ = uri;
+        Box::pin(async { Ok(false) })
+    }
+}
+
+/// Brings commands that a person types.
+pub trait CommandProvider: Send + Sync {
+    /// Every command.
+    fn list(&self) -> Answer<'_, Vec<CommandEntry>>;
+
+    /// The prompt that the command stands for.
+    fn resolve<'a>(&'a self, name: &'a str, arguments: &'a str) -> Answer<'a, String>;
+}
