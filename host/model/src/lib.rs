@@ -2,6 +2,7 @@
 //! files say. Plain data: no I/O, no wasm, no async runtime.
 
 pub mod call;
+pub mod capability;
 pub mod config;
 pub mod extension;
 pub mod fault;

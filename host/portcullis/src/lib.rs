@@ -21,6 +21,7 @@ mod plugin;
 mod policy;
 mod protect;
 mod record;
+pub mod registry;
 pub mod rule;
 mod session;
 pub mod tool;
