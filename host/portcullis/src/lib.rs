@@ -24,6 +24,7 @@ mod record;
 pub mod registry;
 pub mod rule;
 mod session;
+pub mod surface;
 pub mod tool;
 mod turn;
 
