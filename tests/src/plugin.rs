@@ -11,6 +11,8 @@ pub struct Plugin {
     appendix: Option<String>,
     guard: Option<String>,
     after_turn: Option<String>,
+    on_event: String,
+    subscriptions: Vec<(String, Option<String>)>,
     tools: Vec<(String, bool)>,
     answer: String,
     command: Option<String>,
@@ -47,6 +49,8 @@ impl Plugin {
             appendix: Some("A plugin of the tests.".to_owned()),
             guard: None,
             after_turn: None,
+            on_event: String::new(),
+            subscriptions: Vec::new(),
             tools: Vec::new(),
             answer: "the tool's answer".to_owned(),
             command: None,
@@ -91,6 +95,30 @@ impl Plugin {
     #[must_use]
     pub fn after_turn(mut self, body: &str) -> Self {
         self.after_turn = Some(body.to_owned());
+        self
+    }
+
+    /// Is a hook that follows `event`, of the calls that the rule means.
+    #[must_use]
+    pub fn follows(mut self, event: &str, rule: Option<&str>) -> Self {
+        self.after_turn.get_or_insert_default();
+        self.subscriptions.push((event.to_owned(), rule.map(str::to_owned)));
+        self
+    }
+
+    /// Runs `body` at each event that it follows, and then has no opinion. The globals
+    /// `$fine`, `$approve`, `$block`, `$failed` and `$odd` are answers that it can return;
+    /// the last one is none that there is.
+    #[must_use]
+    pub fn on_event(mut self, body: &str) -> Self {
+        body.clone_into(&mut self.on_event);
+        self
+    }
+
+    /// What it says when it blocks.
+    #[must_use]
+    pub fn because(mut self, reason: &str) -> Self {
+        reason.clone_into(&mut self.reason);
         self
     }
 
@@ -165,6 +193,10 @@ impl Plugin {
         let fine = memory.words(&[0; 4]);
         let failed = memory.text("the guest failed");
         let failed = memory.words(&[1, failed[0], failed[1]]);
+        let approve = memory.words(&[0, 1, 0, 0]);
+        let reason = memory.text(&self.reason);
+        let block = memory.words(&[0, 2, reason[0], reason[1]]);
+        let odd = memory.words(&[0, 7, 0, 0]);
         let mut functions = String::new();
         if let Some(body) = &self.guard {
             functions.push_str(&format!(
@@ -178,11 +210,21 @@ impl Plugin {
             ));
         }
         if let Some(body) = &self.after_turn {
-            let none = memory.words(&[0, 0]);
+            let mut wanted = Vec::new();
+            for (event, rule) in &self.subscriptions {
+                wanted.extend(memory.text(event));
+                let rule = rule.as_deref().map(|rule| memory.text(rule));
+                wanted.push(usize::from(rule.is_some()));
+                wanted.extend(rule.unwrap_or_default());
+            }
+            let at = memory.words(&wanted);
+            let wanted = memory.words(&[at, self.subscriptions.len()]);
+            let body_of_event = &self.on_event;
             functions.push_str(&format!(
-                r#"(func (export "portcullis:hook/hook@0.1.0#subscriptions") (result i32) (i32.const {none}))
+                r#"(func (export "portcullis:hook/hook@0.1.0#subscriptions") (result i32) (i32.const {wanted}))
   (func (export "portcullis:hook/hook@0.1.0#on-event") (param $event i32) (result i32)
     (call $drop-occurrence (local.get $event))
+    {body_of_event}
     (i32.const {fine}))
   (func (export "portcullis:hook/hook@0.1.0#after-turn") (param i32 i32) (result i32)
     {body}
@@ -221,6 +263,10 @@ impl Plugin {
   (global $next (mut i32) (i32.const 65536))
   (global $refusal i32 (i32.const {refusal}))
   (global $failed i32 (i32.const {failed}))
+  (global $fine i32 (i32.const {fine}))
+  (global $approve i32 (i32.const {approve}))
+  (global $block i32 (i32.const {block}))
+  (global $odd i32 (i32.const {odd}))
   {data}
   (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
     (local $at i32)

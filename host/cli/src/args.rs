@@ -81,6 +81,9 @@ pub(crate) enum Verb {
     /// Look at plugins, and try them out.
     #[command(subcommand)]
     Plugin(PluginVerb),
+    /// Look at the hooks: who is asked when, and in which order.
+    #[command(subcommand)]
+    Hooks(HooksVerb),
     /// Show what holds and where it comes from, and say what is wrong with a file.
     #[command(subcommand)]
     Config(ConfigVerb),
@@ -143,9 +146,38 @@ pub(crate) struct InstallArguments {
     /// Write the project's file instead of the user's.
     #[arg(long)]
     pub(crate) project: bool,
+    /// Which events the entry asks for beside calls and the end of a turn: those that a
+    /// hook listens to, or all that the agent has [default: `needed`, unless the entry
+    /// asks for all already].
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) events: Option<EventChoice>,
     /// Show what would change, and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which events an entry asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum EventChoice {
+    /// Those that a hook listens to.
+    Needed,
+    /// All that the agent has.
+    All,
+}
+
+/// What there is to know of hooks.
+#[derive(Debug, Subcommand)]
+pub(crate) enum HooksVerb {
+    /// List every hook in the order in which they are asked: those of plugins, then
+    /// `[[hooks]]`.
+    List(HooksListArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HooksListArguments {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

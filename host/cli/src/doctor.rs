@@ -1,10 +1,13 @@
 //! `portcullis doctor`: is everything as it was set up?
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use jiff::Timestamp;
 use portcullis::agent::Agent;
 use portcullis::config::Problem;
-use portcullis::hook::ScriptHook;
-use portcullis::install::{Scope, State};
+use portcullis::hook::{Event, HookRow};
+use portcullis::install::{Installation, Scope, State};
 use portcullis::ledger::{self, BreakKind, Ledger, LedgerError};
 use portcullis::model::config::FailureMode;
 use portcullis::runtime::clock;
@@ -64,11 +67,11 @@ pub(crate) fn run(
     environment: &Environment,
     printer: &Printer,
 ) -> anyhow::Result<Exit> {
-    let mut findings = host(common, environment);
+    let (mut findings, hooks) = host(common, environment);
     findings.extend(places(environment));
     findings.extend(ledger(common, environment));
     findings.extend(of_late(common, environment));
-    findings.extend(agents(common, environment)?);
+    findings.extend(agents(common, environment, &hooks)?);
     if verb.json {
         let findings: Vec<_> = findings
             .iter()
@@ -101,11 +104,12 @@ pub(crate) fn run(
 }
 
 /// The configuration and the plugins, as a call would find them.
-fn host(common: &Common, environment: &Environment) -> Vec<Finding> {
+fn host(common: &Common, environment: &Environment) -> (Vec<Finding>, Vec<HookRow>) {
     let options = match open::options(common, environment, None) {
         Ok(options) => options,
-        Err(error) => return configuration_fails(&error),
+        Err(error) => return (configuration_fails(&error), Vec::new()),
     };
+    let mut hooks = Vec::new();
     let mut findings = vec![Finding::ok("configuration", "read whole")];
     let work = open::workspace(common, environment);
     let ignored = open::loaded(common, environment, work.as_deref()).map(|loaded| loaded.ignored);
@@ -130,7 +134,8 @@ fn host(common: &Common, environment: &Environment) -> Vec<Finding> {
     match open::open(options) {
         Ok(host) => {
             findings.extend(plugins(common, &host.report()));
-            findings.extend(host.hooks().iter().map(hook));
+            hooks = host.all_hooks().into_iter().filter(HookRow::is_asked).collect();
+            findings.extend(hooks.iter().filter(|hook| hook.plugin.is_none()).map(hook));
         }
         Err(error) => findings.push(Finding::fail(
             "plugins",
@@ -138,7 +143,7 @@ fn host(common: &Common, environment: &Environment) -> Vec<Finding> {
             "mend that, then look again",
         )),
     }
-    findings
+    (findings, hooks)
 }
 
 /// A line for each problem.
@@ -156,16 +161,49 @@ fn configuration_fails(error: &anyhow::Error) -> Vec<Finding> {
     error.problems().iter().map(finding).collect()
 }
 
-fn hook(hook: &ScriptHook) -> Finding {
-    let subject = format!("hook {}", hook.name());
-    match hook.failure_mode {
-        FailureMode::Closed => Finding::ok(subject, "asked before calls; a call is refused when it fails"),
-        FailureMode::Open => Finding::warn(
+/// A script hook. Of those that fail open only the ones before calls are worth a warning:
+/// whoever is asked there is asked for a reason.
+fn hook(hook: &HookRow) -> Finding {
+    let shown: String = printer::plain(&hook.handler).chars().take(60).collect();
+    let subject = format!("hook {} {shown}", hook.event);
+    let program = hook.program.as_deref().and_then(|program| cannot_start(program));
+    match (hook.failure_mode, program) {
+        (FailureMode::Closed, Some(why)) => {
+            Finding::fail(subject, format!("it fails whenever it is asked: {why}"), "mend its `command`")
+        }
+        (FailureMode::Open, Some(why)) => {
+            Finding::warn(subject, format!("it is never asked: {why}"), "mend its `command`")
+        }
+        (FailureMode::Closed, None) => Finding::ok(subject, "asked; its failure blocks"),
+        (FailureMode::Open, None) if hook.event == Event::PreToolUse => Finding::warn(
             subject,
             "calls go on when it fails",
             "`failure_mode = \"closed\"` in its `[[hooks]]` refuses them",
         ),
+        (FailureMode::Open, None) => Finding::ok(subject, "asked; its failure is told and blocks nothing"),
     }
+}
+
+/// Why this program cannot be started, if that shows.
+fn cannot_start(program: &Path) -> Option<&'static str> {
+    use std::os::unix::fs::PermissionsExt as _;
+    match std::fs::metadata(program) {
+        Err(_) => Some("its program is not there"),
+        Ok(meta) if !meta.is_file() => Some("its program is no file"),
+        Ok(meta) if meta.permissions().mode() & 0o111 == 0 => Some("its program is not executable"),
+        Ok(_) => None,
+    }
+}
+
+/// The hooks that listen to what this agent's entry does not tell of, and never can.
+fn unheard(agent: Agent, subject: &str, hooks: &[HookRow]) -> Vec<Finding> {
+    let events: BTreeSet<_> = hooks.iter().map(|hook| hook.event).collect();
+    let deaf = events.into_iter().filter(|event| !Installation::can_ask_for(agent, *event));
+    deaf.map(|event| {
+        let text = format!("hooks listen to `{event}`, and no entry of {agent} tells of it");
+        Finding::warn(subject, text, "rely on another event, such as `pre-tool-use`")
+    })
+    .collect()
 }
 
 fn plugins(common: &Common, report: &Report) -> Vec<Finding> {
@@ -309,13 +347,18 @@ fn of_late(common: &Common, environment: &Environment) -> Vec<Finding> {
 }
 
 /// Every agent's entry, tried out where there is one.
-fn agents(common: &Common, environment: &Environment) -> anyhow::Result<Vec<Finding>> {
+fn agents(common: &Common, environment: &Environment, hooks: &[HookRow]) -> anyhow::Result<Vec<Finding>> {
+    let needed: BTreeSet<_> = hooks.iter().map(|hook| hook.event).collect();
     let mut findings = Vec::new();
     let mut installed = false;
     for agent in Agent::ALL {
         let mut files = Vec::new();
         for scope in [Scope::User, Scope::Project] {
-            let wanted = install::installation(agent, scope, common, environment)?;
+            let mut wanted = install::installation(agent, scope, common, environment)?;
+            wanted.events.clone_from(&needed);
+            if install::asks_for_all(&wanted) {
+                wanted = wanted.with_every_event();
+            }
             let (subject, again) = match scope {
                 Scope::User => (agent.to_string(), format!("run `portcullis install {agent}`")),
                 Scope::Project => {
@@ -345,7 +388,12 @@ fn agents(common: &Common, environment: &Environment) -> anyhow::Result<Vec<Find
                 Err(error) => findings.push(Finding::fail(&subject, error.to_string(), "mend the file")),
             }
             if let Some(standing) = standings.iter().find(|standing| standing.state != State::Current) {
+                let fewer = Installation { events: BTreeSet::new(), ..wanted.clone() };
+                let would_do = fewer.standing()?.iter().all(|standing| standing.state == State::Current);
                 let what = match standing.state {
+                    State::Absent | State::Outdated if would_do => {
+                        "does not ask for every event that a hook listens to, so that hook is not asked"
+                    }
                     State::Absent => "lacks its part of the entry",
                     State::Outdated | State::Current => "holds another entry than this program writes",
                 };
@@ -356,6 +404,7 @@ fn agents(common: &Common, environment: &Environment) -> anyhow::Result<Vec<Find
                 ));
                 continue;
             }
+            findings.extend(unheard(agent, &subject, hooks));
             findings.push(match wanted.try_out() {
                 Ok(trial) if trial.holds() => Finding::ok(&subject, install::verdict(&trial)),
                 Ok(trial) => Finding::fail(&subject, install::verdict(&trial), again),

@@ -1,12 +1,15 @@
 //! `portcullis install` and `uninstall`: an agent's hook entry.
 
+use std::collections::BTreeSet;
+
 use anyhow::Context as _;
 use portcullis::agent::Agent;
-use portcullis::install::{Change, InstallError, Installation, Plan, Scope, Trial};
+use portcullis::hook::{Event, HookRow};
+use portcullis::install::{Change, InstallError, Installation, Plan, Scope, State, Trial};
 use serde_json::{Value, json};
 use similar::TextDiff;
 
-use crate::args::{Common, InstallArguments, UninstallArguments};
+use crate::args::{Common, EventChoice, InstallArguments, UninstallArguments};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::open;
@@ -22,8 +25,20 @@ pub(crate) fn install(
     printer: &Printer,
 ) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
+    // A configuration that cannot be read must not keep an agent without its gate.
+    let needed = needed(common, environment).unwrap_or_else(|error| {
+        printer.tell(&format!(
+            "warning: nobody knows which events a hook listens to, so the entry asks for calls and the end of a turn: {error:#}"
+        ));
+        BTreeSet::new()
+    });
     for agent in agents(&verb.agents)? {
-        let wanted = installation(agent, scope(verb.project), common, environment)?;
+        let mut wanted = installation(agent, scope(verb.project), common, environment)?;
+        wanted.events.clone_from(&needed);
+        let keeps_all = verb.events.is_none() && asks_for_all(&wanted);
+        if verb.events == Some(EventChoice::All) || keeps_all {
+            wanted = wanted.with_every_event();
+        }
         let changes = carry_out(verb.dry_run, || wanted.plan())?;
         let trial = if verb.dry_run { None } else { Some(wanted.try_out()?) };
         let off = wanted.switched_off()?;
@@ -80,7 +95,20 @@ pub(crate) fn installation(
         project: open::workspace(common, environment)
             .context("the current directory is gone; hint: `-C DIR`")?,
         variables: environment.variables.clone(),
+        events: BTreeSet::new(),
     })
+}
+
+/// The events that a hook listens to.
+fn needed(common: &Common, environment: &Environment) -> anyhow::Result<BTreeSet<Event>> {
+    let host = open::open(open::options(common, environment, None)?)?;
+    Ok(host.all_hooks().into_iter().filter(HookRow::is_asked).map(|hook| hook.event).collect())
+}
+
+/// Whether the entry that is there asks for everything already.
+pub(crate) fn asks_for_all(wanted: &Installation) -> bool {
+    let standing = wanted.with_every_event().standing();
+    standing.is_ok_and(|standing| standing.iter().all(|standing| standing.state == State::Current))
 }
 
 /// What the trial says, in a line.

@@ -8,6 +8,7 @@ mod doctor;
 mod environment;
 mod exit;
 mod hook;
+mod hooks;
 mod install;
 mod ledger;
 mod open;
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
         Verb::Why(verb) => why::run(&arguments.common, &verb, &environment, &printer),
         Verb::Doctor(verb) => doctor::run(&arguments.common, &verb, &environment, &printer),
         Verb::Plugin(verb) => plugin::run(&arguments.common, &verb, &environment, &printer),
+        Verb::Hooks(verb) => hooks::run(&arguments.common, &verb, &environment, &printer),
         Verb::Config(verb) => config::run(&arguments.common, &verb, &environment, &printer),
         Verb::Ledger(verb) => ledger::run(&verb, &environment, &printer),
     };

@@ -32,8 +32,60 @@ pub struct Config {
     pub protect: ProtectConfig,
     /// What is written to the ledger.
     pub audit: AuditConfig,
-    /// Programs that are asked before a call.
+    /// Programs that are asked at moments of an agent's life.
     pub hooks: Vec<HookConfig>,
+    /// What holds for all of them.
+    pub hook_defaults: HookDefaultsConfig,
+}
+
+/// `[hook_defaults]`. Apart from `[[hooks]]`, because a list of tables has no keys of
+/// its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HookDefaultsConfig {
+    /// The failure mode of a hook that does not say its own.
+    pub failure_mode: FailureMode,
+    /// How often the agent may answer within one turn when hooks send it on at its end.
+    pub max_turns: Rounds,
+}
+
+impl Default for HookDefaultsConfig {
+    fn default() -> Self {
+        Self { failure_mode: FailureMode::Open, max_turns: Rounds::default() }
+    }
+}
+
+/// A number of an agent's answers, from 1 to 100. The default is 8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rounds(u8);
+
+impl Rounds {
+    /// The most that it can be.
+    pub(crate) const MOST: i64 = 100;
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+impl Default for Rounds {
+    fn default() -> Self {
+        Self(8)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rounds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const MAX: i64 = Rounds::MOST;
+        let value = i64::deserialize(deserializer)?;
+        u8::try_from(value)
+            .ok()
+            .filter(|_| (1..=MAX).contains(&value))
+            .map(Self)
+            .ok_or_else(|| serde::de::Error::custom(format_args!("1 to {MAX} turns: `{value}`")))
+    }
 }
 
 /// One `[[hooks]]`.
@@ -57,7 +109,7 @@ pub struct HookConfig {
     pub timeout_ms: Option<Millis>,
     /// Absent: it is asked.
     pub enabled: Option<bool>,
-    /// What it means when it fails to answer; absent: the call goes on.
+    /// What it means when it fails to answer; absent: as `[hook_defaults]` says.
     pub failure_mode: Option<FailureMode>,
 }
 

@@ -9,7 +9,7 @@ use portcullis_model::config::Config;
 use portcullis_runtime::{Allocation, CacheDir, Compiler, Runtime, RuntimeOptions, Terminal};
 
 use crate::error::HostError;
-use crate::hook::ScriptHook;
+use crate::hook::{HookRow, Memory, ScriptHook, Surroundings};
 use crate::ledger::{Ledger, LedgerOptions};
 use crate::lift::Lifts;
 use crate::plugin::{Inspection, Loader, Maker, Pass, PluginSet, Report, SmallStore, Sources, Watch};
@@ -134,7 +134,9 @@ struct Inner {
     recorder: Option<Arc<Recorder>>,
     lifts: Option<Lifts>,
     hooks: Vec<ScriptHook>,
-    variables: BTreeMap<String, String>,
+    surroundings: Surroundings,
+    memory: Memory,
+    max_turns: u32,
     channel: Channel,
     policy: Policy,
     project: Option<PathBuf>,
@@ -162,10 +164,11 @@ impl Host {
         let channel = Channel::new(&options.config.channels)?;
         let policy = Policy::new(&options.config)?;
         let approver = options.approver.map(|approver| (approver, options.approval_time));
-        let enabled = options.config.hooks.iter().filter(|hook| hook.enabled.unwrap_or(true));
-        let hooks = enabled.map(ScriptHook::new).collect::<Result<Vec<_>, _>>().map_err(HostError::Hook)?;
-        let hooks: Vec<_> = hooks.into_iter().filter(|hook| channel.has_hook(&hook.name())).collect();
+        let defaults = options.config.hook_defaults;
+        let hooks = options.config.hooks.iter().map(|hook| ScriptHook::new(hook, defaults.failure_mode));
+        let hooks = hooks.collect::<Result<Vec<_>, _>>().map_err(HostError::Hook)?;
         let variables = if hooks.is_empty() { BTreeMap::new() } else { options.env.clone() };
+        let memory = Memory::new(options.store_dir.clone());
         let mut runtime = RuntimeOptions::new(options.compiler);
         runtime.allocation = options.allocation;
         runtime.cache = options.cache;
@@ -206,7 +209,9 @@ impl Host {
                 recorder,
                 lifts,
                 hooks,
-                variables,
+                surroundings: Surroundings::new(variables),
+                memory,
+                max_turns: defaults.max_turns.get(),
                 channel,
                 policy,
                 project: options.own.project,
@@ -249,15 +254,31 @@ impl Host {
         lifts.active().into_iter().map(|lift| lift.name).collect()
     }
 
-    /// The script hooks that are asked, in order.
+    /// The script hooks of the configuration, in order; also those that are off.
     #[must_use]
     pub fn hooks(&self) -> &[ScriptHook] {
         &self.inner.hooks
     }
 
-    /// What hooks have for an environment.
-    pub(crate) fn variables(&self) -> &BTreeMap<String, String> {
-        &self.inner.variables
+    /// Every hook in the order in which they are asked: those of plugins, then scripts.
+    #[must_use]
+    pub fn all_hooks(&self) -> Vec<HookRow> {
+        let plugins = self.plugins();
+        let components = plugins.hooks().flat_map(|(_, hook)| hook.rows());
+        let rows = components.chain(self.inner.hooks.iter().map(ScriptHook::row));
+        rows.map(|row| HookRow { denied: !self.channel().has_hook(&row.name), ..row }).collect()
+    }
+
+    pub(crate) fn surroundings(&self) -> &Surroundings {
+        &self.inner.surroundings
+    }
+
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.inner.memory
+    }
+
+    pub(crate) fn max_turns(&self) -> u32 {
+        self.inner.max_turns
     }
 
     pub(crate) fn home(&self) -> Option<&str> {

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use portcullis_model::config::AuditConfig;
-use portcullis_model::judgement::RefuserKind;
+use portcullis_model::judgement::{Refusal, RefuserKind, Verdict};
 use portcullis_runtime::CallView as _;
 use tokio::sync::oneshot;
 
-use crate::gate::{self, Judged, Judgement};
+use crate::gate::{self, Judged, JudgedCall, Judgement};
 use crate::ledger::{Entry, EntryKind, Epoch, Ledger, LedgerError, PluginEntry, Prepared};
 use crate::plugin::{PluginRow, PluginState, Report};
 
@@ -90,6 +90,32 @@ impl Recorder {
         }
         self.tell(written);
         judgement
+    }
+
+    /// A hook has objected at an event that is no call, or about one that has run.
+    pub(crate) async fn objected(
+        &self,
+        refusal: &Refusal,
+        session: &str,
+        call: Option<&JudgedCall>,
+        report: &Report,
+    ) {
+        let Some(ledger) = &self.ledger else { return };
+        let entry = Entry {
+            session: Some(session.to_owned()),
+            call: call.map(|call| call.id().to_owned()),
+            tool: call.map(|call| call.agent_tool().to_owned()),
+            canonical: call.map(|call| call.canonical().to_owned()),
+            verdict: Some(Verdict::Block),
+            by: Some(refusal.by.clone()),
+            code: Some(refusal.code.clone()),
+            fault: refusal.fault,
+            epoch: Some(epoch(report).id()),
+            ..Entry::new(EntryKind::Hook, refusal.reason.clone())
+        };
+        let written = write(ledger, ledger.prepare(entry)).await;
+        self.count(ledger, &written);
+        self.tell(written);
     }
 
     /// Counts what is lost, and says so in the ledger once it can be written again.

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
+use portcullis_model::fault::FaultKind;
+
+use crate::hook::{Blocked, Event};
 use crate::host::Host;
+use crate::moment::{Circle, Noted, Started, Told};
+use crate::plugin::PluginSet;
 use crate::policy::DirectWrites;
 
 /// One conversation of an agent. Sessions of one host do not wait for one another.
@@ -37,6 +42,70 @@ impl Session {
 
     pub(crate) fn direct_writes(&self) -> Option<Arc<DirectWrites>> {
         self.direct_writes.clone()
+    }
+
+    /// Asks the hooks at `session-start`: when a session begins, and when it goes on
+    /// after a pause. When one objects, the session is there, and every call of it is
+    /// refused until this is asked again and nobody objects.
+    pub async fn start(&self, cwd: &str) -> Told<Started> {
+        let now = self.host.plugins();
+        let circle = self.circle(&now);
+        self.expect_an_answer(circle);
+        let outcome = circle.ask(Event::SessionStart, cwd, None, None).await;
+        let mut refusal = outcome.blocked.as_ref().map(Blocked::refusal);
+        if let Err(why) = self.host.memory().begin(&self.id, outcome.blocked.as_ref()) {
+            tracing::error!("whether a hook let this session begin cannot be remembered: {why}");
+            // The calls of other processes go on then, so whoever reads this has to know.
+            if let Some(refusal) = &mut refusal {
+                refusal.reason.push_str(" This could not be remembered: end the session.");
+            }
+        }
+        if let Some(refusal) = &refusal {
+            circle.write_down(refusal, None).await;
+        }
+        Told { outcome: refusal.map_or(Started::Open, Started::Refused), runs: outcome.runs }
+    }
+
+    /// Until a closed hook has answered, its silence is its answer: this process may end
+    /// before it.
+    fn expect_an_answer(&self, circle: Circle<'_>) {
+        let Some((hook, plugin)) = circle.first_closed(Event::SessionStart) else { return };
+        let silent = Blocked {
+            hook,
+            plugin,
+            event: Event::SessionStart,
+            reason: "it has not answered".to_owned(),
+            fault: Some(FaultKind::Timeout),
+        };
+        if let Err(why) = self.host.memory().begin(&self.id, Some(&silent)) {
+            tracing::error!("what a hook says of this session could not be remembered: {why}");
+        }
+    }
+
+    /// Asks the hooks at `pre-compact`, before the agent shortens what it remembers.
+    pub async fn compact(&self, cwd: &str) -> Told<Noted> {
+        self.note(Event::PreCompact, cwd).await
+    }
+
+    /// Tells the hooks at `session-end` that it is over. What was remembered of it is
+    /// forgotten.
+    pub async fn end(&self, cwd: &str) -> Told<Noted> {
+        let told = self.note(Event::SessionEnd, cwd).await;
+        // A session that may not have any call may be resumed.
+        if !matches!(self.host.memory().refused(&self.id), Ok(Some(_)) | Err(_)) {
+            self.host.memory().forget(&self.id);
+        }
+        told
+    }
+
+    async fn note(&self, event: Event, cwd: &str) -> Told<Noted> {
+        let now = self.host.plugins();
+        let told = self.circle(&now).told(event, cwd, None, None).await;
+        told.map(|refusal| refusal.map_or(Noted::Fine, Noted::Objected))
+    }
+
+    fn circle<'a>(&'a self, now: &'a PluginSet) -> Circle<'a> {
+        Circle { host: &self.host, now, bound: None, session: &self.id }
     }
 
     pub(crate) const fn host(&self) -> &Host {

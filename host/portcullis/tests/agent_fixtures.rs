@@ -44,7 +44,7 @@ fn every_payload_is_read_and_only_calls_that_have_not_run_are_judged() {
             assert!(request.cwd.starts_with("/home/dev/app"), "{name}: {}", request.cwd);
             let judged = matches!(request.event, HookEvent::PreToolUse(_));
             assert_eq!(judged, name.starts_with("pre-"), "{agent} {name}");
-            let end = matches!(request.event, HookEvent::Stop);
+            let end = matches!(request.event, HookEvent::Stop(_));
             assert_eq!(end, matches!(name.as_str(), "stop" | "after-agent" | "agent-end"), "{agent} {name}");
         }
     }

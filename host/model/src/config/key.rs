@@ -270,12 +270,46 @@ pub const KEYS: &[Key] = &[
         ROTATION,
         "How many files of the ledger that were set aside are kept.",
     ),
-    key("hooks", Kind::Hooks, "[]", HOOKS, "Programs that are asked before a call, in order; see below."),
+    key(
+        "hooks",
+        Kind::Hooks,
+        "[]",
+        HOOKS,
+        "Programs that are asked at moments of an agent's life, in order; see below.",
+    ),
+    key(
+        "hook_defaults.failure_mode",
+        Kind::Word(&["open", "closed"]),
+        "\"open\"",
+        HOOKS,
+        "The failure mode of each of `[[hooks]]` that does not say its own.",
+    ),
+    key(
+        "hook_defaults.max_turns",
+        Kind::Number { least: 1, most: super::Rounds::MOST, unit: "turns" },
+        "8",
+        HOOKS,
+        "How often an agent may answer, the first time included, while hooks at `stop` send it on. Then it stops.",
+    ),
 ];
 
 /// The keys of one of the hooks. The first ones have no default and have to be there.
 pub const HOOK: &[Key] = &[
-    hook("event", Kind::Word(&["pre-tool-use"]), "", "When it is asked: `pre-tool-use`, behind the guards."),
+    hook(
+        "event",
+        Kind::Word(&[
+            "pre-tool-use",
+            "post-tool-use",
+            "session-start",
+            "prompt-submit",
+            "subagent-stop",
+            "stop",
+            "pre-compact",
+            "session-end",
+        ]),
+        "",
+        "When it is asked.",
+    ),
     hook(
         "command",
         Kind::Text,
@@ -288,7 +322,7 @@ pub const HOOK: &[Key] = &[
         "match",
         Kind::Text,
         "\"*\"",
-        "A rule that says which calls it is about, such as `Bash(git push *)` or `write(**/.env*)`.",
+        "A rule that says which calls it is about, such as `Bash(git push *)` or `write(**/.env*)`; for `pre-tool-use` and `post-tool-use`.",
     ),
     hook(
         "timeout_ms",
@@ -301,7 +335,7 @@ pub const HOOK: &[Key] = &[
         "failure_mode",
         Kind::Word(&["open", "closed"]),
         "\"open\"",
-        "`closed`: when it fails to answer, the call is refused. `open`: that is told, and the call goes on.",
+        "`closed`: when it fails to answer, that blocks. `open`: it is told, and all goes on. Where it is absent, `hook_defaults.failure_mode` holds.",
     ),
 ];
 

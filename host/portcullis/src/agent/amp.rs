@@ -24,6 +24,8 @@ pub(super) static DIALECT: Dialect = Dialect {
         tool: "payload.tool",
         input: "payload.input",
         prompt: "payload.message",
+        output: &["payload.output", "payload.error"],
+        ..Dialect::CLAUDE.names
     },
     failed: |fields| fields.peek("payload.status") == Some("error"),
     pass: |_| shim::pass(),

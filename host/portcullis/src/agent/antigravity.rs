@@ -25,6 +25,8 @@ pub(super) static DIALECT: Dialect = Dialect {
         tool: "toolCall.name",
         input: "toolCall.args",
         prompt: "",
+        output: &[],
+        words: "",
     },
     event: |_, fields| event(fields),
     cwd: |names, fields| fields.first_directory(names.cwd),
@@ -104,7 +106,7 @@ mod tests {
     #[test]
     fn other_events_are_answered_with_nothing_that_it_could_misread() {
         let stop = request(&json!({"terminationReason": "done", "fullyIdle": true})).unwrap();
-        assert!(matches!(stop.event, HookEvent::Stop));
+        assert!(matches!(stop.event, HookEvent::Stop(_)));
         let other = request(&json!({"invocationNum": 1})).unwrap();
         assert!(matches!(other.event, HookEvent::Other(_)));
         assert_eq!([stop, other].map(|request| request.no_objection().stdout), ["{}\n", "{}\n"]);

@@ -4,8 +4,38 @@ use serde_json::json;
 
 use super::answer::{HookAnswer, presentable};
 use super::dialect::Dialect;
+use super::event::Moment;
+use super::objection::{self, Objection};
 
-pub(super) static DIALECT: Dialect = Dialect { ask: Some(ask), ..Dialect::CLAUDE };
+pub(super) static DIALECT: Dialect = Dialect { ask: Some(ask), objects, ..Dialect::CLAUDE };
+
+fn objects(moment: Moment, event: &str, reason: &str) -> Objection {
+    match moment {
+        Moment::PreCompact => objection::decision(reason),
+        Moment::SessionStart
+        | Moment::PromptSubmit
+        | Moment::PreToolUse
+        | Moment::PostToolUse
+        | Moment::PostToolUseFailure
+        | Moment::SubagentStop
+        | Moment::Stop
+        | Moment::SessionEnd => follower(moment, event, reason),
+    }
+}
+
+/// As the agents do that copied its hooks before a memory could be kept as it is.
+pub(super) fn follower(moment: Moment, event: &str, reason: &str) -> Objection {
+    match moment {
+        Moment::PromptSubmit | Moment::PostToolUse | Moment::SubagentStop | Moment::Stop => {
+            objection::decision(reason)
+        }
+        Moment::PostToolUseFailure => Objection::Counts(HookAnswer::json(&objection::context(event, reason))),
+        Moment::SessionStart => objection::message_and_context(event, reason),
+        Moment::PreCompact | Moment::SessionEnd | Moment::PreToolUse => {
+            objection::aside(HookAnswer::silent(), reason)
+        }
+    }
+}
 
 /// Claude Code asks its user in every permission mode, and refuses the call when
 /// there is no user to ask.
@@ -67,7 +97,7 @@ mod tests {
         for (name, fails) in [("PostToolUse", false), ("PostToolUseFailure", true)] {
             let payload = CALL.replace("PreToolUse", name);
             let request = Agent::Claude.read(payload.as_bytes()).unwrap();
-            let HookEvent::PostToolUse { call, failed } = &request.event else { panic!("{name}") };
+            let HookEvent::PostToolUse { call, failed, .. } = &request.event else { panic!("{name}") };
             assert_eq!((call.input.text(), *failed), (r#"{"command":"ls"}"#, fails));
             assert_eq!(request.no_objection().exit_code, 0);
         }

@@ -9,6 +9,7 @@ use super::dialect::{self, Call, Dialect, Names, SHORT};
 use super::error::HookInputError;
 use super::event::Moment;
 use super::fields::Fields;
+use super::objection::{self, Objection};
 
 /// It cannot be made to ask.
 pub(super) static DIALECT: Dialect = Dialect {
@@ -35,12 +36,15 @@ pub(super) static DIALECT: Dialect = Dialect {
         tool: "",
         input: "",
         prompt: "userPromptSubmit.prompt",
+        output: &["postToolUse.result", "tool_result.output", "postToolUse.error"],
+        words: "taskComplete.result",
     },
     cwd: |names, fields| fields.first_directory(names.cwd),
     call,
     failed: |fields| fields.get("postToolUse.success").is_some_and(|told| *told == false || *told == "false"),
     pass: |_| HookAnswer::json(&json!({"cancel": false})),
     block,
+    objects,
     failure: block,
     ..Dialect::CLAUDE
 };
@@ -56,6 +60,22 @@ fn call(_: &Names, fields: &mut Fields, event: &str) -> Result<Call, HookInputEr
         _ => ("tool_call.id", "tool_call.name", "tool_call.input"),
     };
     dialect::call(&Names { id, tool, input, ..Dialect::CLAUDE.names }, fields)
+}
+
+/// A task that is cancelled when it begins does not begin, and neither does a prompt.
+fn objects(moment: Moment, _: &str, reason: &str) -> Objection {
+    match moment {
+        Moment::SessionStart | Moment::PromptSubmit => Objection::Counts(block(reason)),
+        Moment::PostToolUse => Objection::Counts(HookAnswer::json(&json!({
+            "cancel": false, "contextModification": presentable(reason),
+        }))),
+        Moment::PreToolUse
+        | Moment::PostToolUseFailure
+        | Moment::SubagentStop
+        | Moment::Stop
+        | Moment::PreCompact
+        | Moment::SessionEnd => objection::aside(HookAnswer::silent(), reason),
+    }
 }
 
 fn block(reason: &str) -> HookAnswer {

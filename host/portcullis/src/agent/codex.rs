@@ -4,9 +4,24 @@
 //! so a block is the one form that needs no JSON, with a reason that is never
 //! empty. It cannot be made to ask.
 
+use super::answer::HookAnswer;
 use super::dialect::Dialect;
+use super::event::Moment;
+use super::objection::{self, Objection};
 
-pub(super) static DIALECT: Dialect = Dialect { name: "codex", ..Dialect::CLAUDE };
+pub(super) static DIALECT: Dialect = Dialect { name: "codex", objects, ..Dialect::CLAUDE };
+
+/// A decision about a result would take the result's place; words behind it do not.
+fn objects(moment: Moment, event: &str, reason: &str) -> Objection {
+    match moment {
+        Moment::PromptSubmit | Moment::SubagentStop | Moment::Stop => objection::decision(reason),
+        Moment::PostToolUse => Objection::Counts(HookAnswer::json(&objection::context(event, reason))),
+        Moment::SessionStart => objection::message(reason),
+        Moment::PostToolUseFailure | Moment::PreCompact | Moment::SessionEnd | Moment::PreToolUse => {
+            objection::aside(HookAnswer::silent(), reason)
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

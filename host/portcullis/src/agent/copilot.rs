@@ -13,6 +13,7 @@ use super::dialect::{Call, Dialect, Names, SHORT};
 use super::error::HookInputError;
 use super::event::Moment;
 use super::fields::{Fields, is_windows, unwrapped};
+use super::objection::{self, Objection};
 
 pub(super) static CAMEL: Dialect = Dialect {
     name: "copilot",
@@ -36,11 +37,14 @@ pub(super) static CAMEL: Dialect = Dialect {
         tool: "toolName",
         input: "toolArgs",
         prompt: "prompt",
+        output: &["toolResult.textResultForLlm", "toolResult", "error"],
+        ..Dialect::CLAUDE.names
     },
     event: |_, fields| event(fields).map(str::to_owned),
     call: |names, fields, _| call(names, fields),
     failed: |fields| fields.peek("toolResult.resultType").is_some_and(|kind| kind != "success"),
     block,
+    objects: camel,
     failure: refuse,
     ask: Some(ask),
     ..Dialect::CLAUDE
@@ -51,6 +55,7 @@ static PASCAL: Dialect = Dialect {
     waits: SHORT,
     call: |names, fields, _| call(names, fields),
     block: refuse,
+    objects: pascal,
     failure: refuse,
     ..Dialect::CLAUDE
 };
@@ -62,6 +67,7 @@ static MIXED: Dialect = Dialect {
     names: Names { event: "hookEventName", session: "sessionId", ..Dialect::CLAUDE.names },
     call: |names, fields, _| call(names, fields),
     block: refuse,
+    objects: pascal,
     failure: refuse,
     ..Dialect::CLAUDE
 };
@@ -131,6 +137,44 @@ fn patch(input: &Value) -> Option<&str> {
         None => input,
     };
     only.as_str().filter(|text| text.trim_start().starts_with("*** Begin Patch"))
+}
+
+/// What it does about prompts and results is for its SDK alone, or newer than what we
+/// know; words behind a result do no harm where they are not read.
+fn camel(moment: Moment, _: &str, reason: &str) -> Objection {
+    match moment {
+        Moment::SubagentStop | Moment::Stop => objection::decision(reason),
+        Moment::SessionStart | Moment::PostToolUse => {
+            Objection::Told(HookAnswer::json(&json!({"additionalContext": presentable(reason)})))
+        }
+        Moment::PromptSubmit
+        | Moment::PreToolUse
+        | Moment::PostToolUseFailure
+        | Moment::PreCompact
+        | Moment::SessionEnd => objection::aside(HookAnswer::silent(), reason),
+    }
+}
+
+/// VS Code reads the decision of an answer's end within the nested object, and stops at
+/// a prompt when it is told not to go on.
+fn pascal(moment: Moment, event: &str, reason: &str) -> Objection {
+    let reason = presentable(reason);
+    let mut said = json!({"decision": "block", "reason": reason});
+    let more = match moment {
+        Moment::PromptSubmit => json!({"continue": false, "stopReason": reason}),
+        Moment::PostToolUse => objection::context(event, &reason),
+        Moment::SubagentStop | Moment::Stop => json!({
+            "hookSpecificOutput": {"hookEventName": event, "decision": "block", "reason": reason},
+        }),
+        Moment::SessionStart => return objection::message_and_context(event, &reason),
+        Moment::PreToolUse | Moment::PostToolUseFailure | Moment::PreCompact | Moment::SessionEnd => {
+            return objection::aside(HookAnswer::silent(), &reason);
+        }
+    };
+    if let (Some(said), Value::Object(more)) = (said.as_object_mut(), more) {
+        said.extend(more);
+    }
+    Objection::Counts(HookAnswer::json(&said))
 }
 
 fn deny(reason: &str) -> Value {

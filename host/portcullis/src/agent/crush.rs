@@ -5,10 +5,13 @@
 //! ask.
 
 use super::dialect::{Dialect, Names, SHORT};
+use super::event::Moment;
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "crush",
     waits: SHORT,
+    // It knows no other.
+    events: &[("PreToolUse", Moment::PreToolUse)],
     names: Names { event: "event", ..Dialect::CLAUDE.names },
     ..Dialect::CLAUDE
 };

@@ -11,6 +11,7 @@ use super::dialect::{self, Call, Dialect, Names, SHORT};
 use super::error::HookInputError;
 use super::event::{HookEvent, Moment};
 use super::fields::{Fields, is_absolute, unwrapped};
+use super::objection::{self, Objection};
 
 /// It has an `ask`, and does not obey it before every call.
 pub(super) static DIALECT: Dialect = Dialect {
@@ -34,11 +35,18 @@ pub(super) static DIALECT: Dialect = Dialect {
         ("preCompact", Moment::PreCompact),
         ("sessionEnd", Moment::SessionEnd),
     ],
-    names: Names { session: "conversation_id", ..Dialect::CLAUDE.names },
+    names: Names {
+        session: "conversation_id",
+        output: &["tool_output", "output", "result_json", "error_message", "edits"],
+        ..Dialect::CLAUDE.names
+    },
+    cut_short: |fields| fields.peek("status").is_some_and(|status| status != "completed"),
+    again: |fields| fields.get("loop_count").and_then(Value::as_u64).map(|count| count > 0),
     cwd,
     call,
     pass,
     block,
+    objects,
     failure: block,
     ..Dialect::CLAUDE
 };
@@ -94,11 +102,29 @@ fn pass(event: &HookEvent) -> HookAnswer {
         HookEvent::PromptSubmit { .. } => json!({"continue": true}),
         HookEvent::SessionStart
         | HookEvent::PostToolUse { .. }
-        | HookEvent::SubagentStop
-        | HookEvent::Stop
+        | HookEvent::SubagentStop(_)
+        | HookEvent::Stop(_)
         | HookEvent::PreCompact
         | HookEvent::SessionEnd => Value::Object(serde_json::Map::new()),
     })
+}
+
+/// Of the events behind a call only the general one takes words for the model.
+fn objects(moment: Moment, event: &str, reason: &str) -> Objection {
+    let reason = presentable(reason);
+    let says = |key: &str| HookAnswer::json(&json!({ key: reason }));
+    match moment {
+        Moment::PromptSubmit => {
+            Objection::Counts(HookAnswer::json(&json!({"continue": false, "user_message": reason})))
+        }
+        Moment::PostToolUse if event == "postToolUse" => Objection::Counts(says("additional_context")),
+        Moment::SubagentStop | Moment::Stop => Objection::Counts(says("followup_message")),
+        Moment::SessionStart => Objection::Told(says("additional_context")),
+        Moment::PreCompact => Objection::Told(says("user_message")),
+        Moment::PostToolUse | Moment::PostToolUseFailure | Moment::SessionEnd | Moment::PreToolUse => {
+            objection::aside(HookAnswer::silent(), &reason)
+        }
+    }
 }
 
 /// Its model was seen to read the message for the user, and not the one for the

@@ -4,11 +4,13 @@
 use std::time::Duration;
 
 use portcullis_model::input::Input;
+use serde_json::Value;
 
 use super::answer::HookAnswer;
 use super::error::HookInputError;
 use super::event::{self, Events, HookEvent, Moment};
 use super::fields::Fields;
+use super::objection::{self, Says};
 
 /// How one agent speaks to its hook, and is spoken to.
 #[derive(Debug)]
@@ -27,10 +29,17 @@ pub(super) struct Dialect {
     pub(super) call: fn(&Names, &mut Fields, &str) -> Result<Call, HookInputError>,
     /// Whether a call that has run is said to have failed.
     pub(super) failed: fn(&Fields) -> bool,
+    /// Whether the agent says that it has gone on already because a hook objected.
+    pub(super) again: fn(&Fields) -> Option<bool>,
+    /// Whether the user or an error brought about the end of an answer. Nobody is sent
+    /// on then.
+    pub(super) cut_short: fn(&Fields) -> bool,
     /// Nothing to say against an event.
     pub(super) pass: fn(&HookEvent) -> HookAnswer,
     /// A refusal.
     pub(super) block: fn(&str) -> HookAnswer,
+    /// A hook's no at any other event.
+    pub(super) objects: Says,
     /// A refusal because no judgement could be had. It may have to be
     /// understood by a reader whose form of the payload nobody knows.
     pub(super) failure: fn(&str) -> HookAnswer,
@@ -48,6 +57,10 @@ pub(super) struct Names {
     pub(super) tool: &'static str,
     pub(super) input: &'static str,
     pub(super) prompt: &'static str,
+    /// What came of a call: the first of these that is there.
+    pub(super) output: &'static [&'static str],
+    /// The last words of an answer.
+    pub(super) words: &'static str,
 }
 
 /// A call, before it is known where it runs.
@@ -77,13 +90,18 @@ impl Dialect {
             tool: "tool_name",
             input: "tool_input",
             prompt: "prompt",
+            output: &["tool_response", "tool_output", "error"],
+            words: "last_assistant_message",
         },
         event: |names, fields| fields.text(names.event),
         cwd: |names, fields| fields.directory(names.cwd),
         call: |names, fields, _| call(names, fields),
         failed: |_| false,
+        again: |fields| fields.get("stop_hook_active").and_then(Value::as_bool),
+        cut_short: |_| false,
         pass: |_| HookAnswer::silent(),
         block: HookAnswer::exit_2,
+        objects: objection::nothing_counts,
         failure: HookAnswer::exit_2,
         ask: None,
     };

@@ -2,6 +2,8 @@
 
 use portcullis_model::call::ToolCall;
 
+use crate::hook::Event;
+
 /// What is about to happen, or has happened.
 #[derive(Debug, Clone)]
 pub enum HookEvent {
@@ -20,17 +22,29 @@ pub enum HookEvent {
         call: Box<ToolCall>,
         /// True when the agent says that it failed.
         failed: bool,
+        /// What came of it, or how it failed; empty where the agent does not say.
+        output: String,
     },
     /// A sub-agent has finished.
-    SubagentStop,
+    SubagentStop(Ending),
     /// The agent has finished its answer to a prompt.
-    Stop,
+    Stop(Ending),
     /// The agent is about to shorten what it remembers.
     PreCompact,
     /// A session is over.
     SessionEnd,
     /// Anything else, by the agent's own name for it.
     Other(String),
+}
+
+/// The end of an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// The last words, where the agent tells them.
+    pub words: Option<String>,
+    /// Whether the agent has gone on once already because a hook objected, where it
+    /// tells that.
+    pub again: Option<bool>,
 }
 
 /// What an agent's name for an event means.
@@ -46,6 +60,22 @@ pub(super) enum Moment {
     Stop,
     PreCompact,
     SessionEnd,
+}
+
+impl Moment {
+    /// The event of ours.
+    pub(super) const fn event(self) -> Event {
+        match self {
+            Self::SessionStart => Event::SessionStart,
+            Self::PromptSubmit => Event::PromptSubmit,
+            Self::PreToolUse => Event::PreToolUse,
+            Self::PostToolUse | Self::PostToolUseFailure => Event::PostToolUse,
+            Self::SubagentStop => Event::SubagentStop,
+            Self::Stop => Event::Stop,
+            Self::PreCompact => Event::PreCompact,
+            Self::SessionEnd => Event::SessionEnd,
+        }
+    }
 }
 
 /// An agent's names for events, each with what it means.

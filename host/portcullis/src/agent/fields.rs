@@ -51,6 +51,12 @@ impl Fields {
         self.get(path).and_then(Value::as_str)
     }
 
+    /// What the first of these fields that is there says: its text, or its JSON.
+    pub(super) fn words(&self, paths: &[&str]) -> Option<String> {
+        let value = paths.iter().find(|path| self.has(path)).and_then(|path| self.get(path))?;
+        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    }
+
     /// A field that must be there and must hold a text that is not empty.
     pub(super) fn text(&self, path: &str) -> Result<String, HookInputError> {
         match self.need(path)?.as_str() {

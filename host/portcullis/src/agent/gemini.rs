@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::answer::{HookAnswer, presentable};
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Names};
 use super::event::Moment;
+use super::objection::{self, Objection};
 
 /// A call of this agent has no id.
 pub(super) static DIALECT: Dialect = Dialect {
@@ -22,10 +23,30 @@ pub(super) static DIALECT: Dialect = Dialect {
         ("SessionEnd", Moment::SessionEnd),
     ],
     failed: |fields| fields.has("tool_response.error"),
+    names: Names {
+        output: &["tool_response.llmContent", "tool_response"],
+        words: "prompt_response",
+        ..Dialect::CLAUDE.names
+    },
     block,
+    objects,
     failure: block,
     ..Dialect::CLAUDE
 };
+
+/// A deny after a call would take the result's place; words behind it do not. Its first
+/// and its last event, and the one before a memory is shortened, are only told.
+fn objects(moment: Moment, event: &str, reason: &str) -> Objection {
+    match moment {
+        Moment::PromptSubmit | Moment::Stop => Objection::Counts(block(reason)),
+        Moment::PostToolUse => Objection::Counts(HookAnswer::json(&objection::context(event, reason))),
+        Moment::SessionStart => objection::message_and_context(event, reason),
+        Moment::PreCompact | Moment::SessionEnd => objection::message(reason),
+        Moment::PostToolUseFailure | Moment::SubagentStop | Moment::PreToolUse => {
+            objection::aside(HookAnswer::silent(), reason)
+        }
+    }
+}
 
 /// The events that only this agent has.
 pub(super) const OWN_EVENTS: [&str; 8] = [
@@ -60,7 +81,7 @@ mod tests {
     #[test]
     fn the_end_of_a_turn_is_known_and_other_events_are_not_judged() {
         let payload = r#"{"session_id":"s","cwd":"/w","hook_event_name":"AfterAgent"}"#;
-        assert!(matches!(Agent::Gemini.read(payload.as_bytes()).unwrap().event, HookEvent::Stop));
+        assert!(matches!(Agent::Gemini.read(payload.as_bytes()).unwrap().event, HookEvent::Stop(_)));
         for event in ["BeforeToolSelection", "BeforeModel", "Notification"] {
             let payload = payload.replace("AfterAgent", event);
             assert!(

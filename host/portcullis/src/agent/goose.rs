@@ -7,25 +7,47 @@ use super::dialect::{Dialect, Names, SHORT};
 use super::error::HookInputError;
 use super::event::Moment;
 use super::fields::Fields;
+use super::objection::{self, Objection};
 
-/// Where a prompt's text stands is not documented, so `UserPromptSubmit` is told
-/// by its name alone.
 pub(super) static DIALECT: Dialect = Dialect {
     name: "goose",
     waits: SHORT,
     events: &[
         ("SessionStart", Moment::SessionStart),
+        ("UserPromptSubmit", Moment::PromptSubmit),
         ("PreToolUse", Moment::PreToolUse),
         ("PostToolUse", Moment::PostToolUse),
         ("PostToolUseFailure", Moment::PostToolUseFailure),
         ("Stop", Moment::Stop),
         ("SessionEnd", Moment::SessionEnd),
     ],
-    names: Names { event: "event", cwd: "working_dir", id: "tool_call_id", ..Dialect::CLAUDE.names },
+    names: Names {
+        event: "event",
+        cwd: "working_dir",
+        id: "tool_call_id",
+        prompt: "message",
+        ..Dialect::CLAUDE.names
+    },
     cwd,
     pass: |_| pass(),
+    objects,
     ..Dialect::CLAUDE
 };
+
+/// Apart from a call only the end of an answer can be blocked; the rest is told.
+fn objects(moment: Moment, _: &str, reason: &str) -> Objection {
+    match moment {
+        Moment::Stop => Objection::Counts(HookAnswer::exit_2(reason)),
+        Moment::SessionStart
+        | Moment::PromptSubmit
+        | Moment::PreToolUse
+        | Moment::PostToolUse
+        | Moment::PostToolUseFailure
+        | Moment::SubagentStop
+        | Moment::PreCompact
+        | Moment::SessionEnd => objection::aside(HookAnswer::silent(), reason),
+    }
+}
 
 /// Only events about a call say where it runs. A `Stop` that could not be read would
 /// be refused, which keeps the turn from ending.
@@ -60,7 +82,7 @@ mod tests {
     fn the_end_of_a_turn_does_not_say_where_it_is_and_a_call_does() {
         let read = |payload: &str| Agent::Goose.read_in(payload.as_bytes(), Some("/here"));
         let stop = read(r#"{"event":"Stop","session_id":"s","last_assistant_message":"Done."}"#).unwrap();
-        assert!(matches!(stop.event, HookEvent::Stop) && stop.cwd == "/here");
+        assert!(matches!(stop.event, HookEvent::Stop(_)) && stop.cwd == "/here");
         assert!(read(&CALL.replace(r#","working_dir":"/w""#, "")).is_err());
     }
 
@@ -68,8 +90,8 @@ mod tests {
     fn an_event_that_cannot_block_is_not_taken_for_a_call() {
         let payload = CALL.replace("PreToolUse", "BeforeShellExecution");
         assert!(Agent::Goose.read(payload.as_bytes()).is_err());
-        let payload = CALL.replace("PreToolUse", "UserPromptSubmit");
-        let event = Agent::Goose.read(payload.as_bytes()).unwrap().event;
-        assert!(matches!(event, HookEvent::Other(name) if name == "UserPromptSubmit"));
+        let payload = r#"{"event":"UserPromptSubmit","session_id":"s","message":"go"}"#;
+        let event = Agent::Goose.read_in(payload.as_bytes(), Some("/here")).unwrap().event;
+        assert!(matches!(event, HookEvent::PromptSubmit { prompt } if prompt == "go"));
     }
 }

@@ -21,6 +21,7 @@ mod fields;
 mod gemini;
 mod goose;
 mod kiro;
+mod objection;
 mod opencode;
 mod request;
 mod sender;
@@ -31,11 +32,14 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::hook::Event;
+
 pub use answer::HookAnswer;
 use dialect::Dialect;
 pub use error::{HookInputError, UnknownAgent};
-pub use event::HookEvent;
+pub use event::{Ending, HookEvent};
 use fields::Fields;
+use objection::Objection;
 pub use request::HookRequest;
 pub use shim::{amp_plugin, opencode_plugin};
 
@@ -138,6 +142,33 @@ impl Agent {
     /// itself, and no more than a minute.
     pub(crate) fn timeout(self) -> Duration {
         self.dialect().waits.min(Duration::from_secs(60))
+    }
+
+    /// Whether this agent tells its hooks of `event`.
+    #[must_use]
+    pub fn hears(self, event: Event) -> bool {
+        self.dialect().events.iter().any(|(_, moment)| moment.event() == event)
+    }
+
+    /// Whether a hook's no counts in this agent at `event`.
+    #[must_use]
+    pub fn heeds(self, event: Event) -> bool {
+        let dialect = self.dialect();
+        event == Event::PreToolUse
+            || dialect.events.iter().any(|(name, moment)| {
+                moment.event() == event
+                    && matches!((dialect.objects)(*moment, name, "no"), Objection::Counts(_))
+            })
+    }
+
+    /// How a prompt is withheld where nobody could be asked; none where it cannot be.
+    pub(crate) fn withheld_prompt(self, reason: &str) -> Option<HookAnswer> {
+        let dialect = self.dialect();
+        let mut prompts = dialect.events.iter().filter(|(_, moment)| moment.event() == Event::PromptSubmit);
+        prompts.find_map(|(name, moment)| match (dialect.objects)(*moment, name, reason) {
+            Objection::Counts(answer) => Some(answer),
+            Objection::Told(_) => None,
+        })
     }
 
     const fn dialect(self) -> &'static Dialect {

@@ -127,7 +127,7 @@ fn arguments_past_the_limit_of_a_call_are_too_big() {
 #[test]
 fn a_byte_order_mark_is_taken_off() {
     let payload = "\u{feff}{\"session_id\":\"s\",\"cwd\":\"/w\",\"hook_event_name\":\"Stop\"}";
-    assert!(matches!(Agent::Claude.read(payload.as_bytes()).unwrap().event, HookEvent::Stop));
+    assert!(matches!(Agent::Claude.read(payload.as_bytes()).unwrap().event, HookEvent::Stop(_)));
 }
 
 #[test]

@@ -3,10 +3,12 @@
 
 use portcullis_model::input::Input;
 
+use super::answer::HookAnswer;
 use super::dialect::{Call, Dialect, Names, SHORT};
 use super::error::HookInputError;
 use super::event::Moment;
 use super::fields::Fields;
+use super::objection::{self, Objection};
 
 /// A file's path is absolute. A command's directory is in the payload; the hook
 /// itself is started in the workspace.
@@ -33,11 +35,29 @@ pub(super) static DIALECT: Dialect = Dialect {
         tool: "tool_info.mcp_tool_name",
         input: "tool_info",
         prompt: "tool_info.user_prompt",
+        output: &["tool_info.output", "tool_info.mcp_result", "tool_info.edits"],
+        words: "tool_info.response",
     },
     cwd: |names, fields| fields.directory_or_here(names.cwd),
     call,
+    objects,
     ..Dialect::CLAUDE
 };
+
+/// Only what is before something can be blocked.
+fn objects(moment: Moment, _: &str, reason: &str) -> Objection {
+    match moment {
+        Moment::PromptSubmit => Objection::Counts(HookAnswer::exit_2(reason)),
+        Moment::SessionStart
+        | Moment::PreToolUse
+        | Moment::PostToolUse
+        | Moment::PostToolUseFailure
+        | Moment::SubagentStop
+        | Moment::Stop
+        | Moment::PreCompact
+        | Moment::SessionEnd => objection::aside(HookAnswer::silent(), reason),
+    }
+}
 
 /// The one event that is before something and before no call.
 pub(super) const PROMPT: &str = "pre_user_prompt";

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::path::Path;
 
-use portcullis_model::config::HookConfig;
 use portcullis_model::config::key::{HOOK, Key, Kind};
+use portcullis_model::config::{FailureMode, HookConfig};
 use portcullis_model::name::PluginName;
 use serde_json::{Map, Number, Value, json};
 use toml::Spanned;
@@ -191,7 +191,7 @@ fn hook(item: &Spanned<DeValue<'_>>) -> Result<Value, Vec<Wrong>> {
     let said = Value::Object(said);
     // The types agree with the table of keys; what runs hooks has the last word.
     let defined = match serde_json::from_value::<HookConfig>(said.clone()) {
-        Ok(hook) => ScriptHook::new(&hook).map(drop),
+        Ok(hook) => ScriptHook::new(&hook, FailureMode::Open).map(drop),
         Err(error) => Err(HookError { reason: error.to_string(), hint: "see the reference".to_owned() }),
     };
     match defined {

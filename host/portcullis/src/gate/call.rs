@@ -6,6 +6,7 @@ use portcullis_model::call::{Effect, ToolCall};
 use portcullis_model::script::Script;
 use portcullis_runtime::CallView;
 
+use crate::hook::Happening;
 use crate::rule::Subject;
 use crate::tool::Resolved;
 
@@ -41,12 +42,7 @@ impl JudgedCall {
         &self.call.tool
     }
 
-    /// The call, as rules look at it.
-    pub(crate) fn subject<'a>(&'a self, home: Option<&'a str>) -> Subject<'a> {
-        Subject { scripts: self.scripts(), home, ..self.unread_subject() }
-    }
-
-    /// The same without its scripts, which are not taken apart for it.
+    /// The call, as rules look at it, without its scripts, which are not taken apart for it.
     pub(crate) fn unread_subject(&self) -> Subject<'_> {
         Subject {
             tool: self.canonical(),
@@ -66,6 +62,12 @@ impl JudgedCall {
 
     pub(crate) fn cwd_text(&self) -> &str {
         &self.call.cwd
+    }
+}
+
+impl Happening for JudgedCall {
+    fn subject<'a>(&'a self, home: Option<&'a str>) -> Subject<'a> {
+        Subject { scripts: self.scripts(), home, ..self.unread_subject() }
     }
 }
 

@@ -26,11 +26,10 @@ pub use explain::{Explanation, Part, Understood};
 pub use permit::Permit;
 pub(crate) use reason::no_ledger;
 
-use crate::hook::Blocked;
 use crate::plugin::{Plugin, PluginSet};
 use crate::policy::Channel;
 use crate::protect::{Code, Protection};
-use crate::tool;
+use crate::tool::{self, Resolved};
 
 /// The gate's answer to one call.
 #[derive(Debug)]
@@ -121,11 +120,6 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    /// The same, refused by a script hook.
-    pub(crate) fn blocked_by(self, blocked: &Blocked) -> Self {
-        self.refused(reason::hook(blocked))
-    }
-
     /// The same, refused. What was refused before stays so.
     pub(crate) fn refused(mut self, refusal: Refusal) -> Self {
         if self.judgement.outcome.is_ok() {
@@ -170,6 +164,25 @@ impl Judged {
         self.judgement.outcome = Err(refusal);
         self
     }
+}
+
+/// A call that has run, as hooks see it. Of one that cannot be understood they see the
+/// name and the arguments, and no effects.
+pub(crate) fn ran(call: ToolCall, home: Option<&str>, session: &str) -> Arc<JudgedCall> {
+    let resolved = match home {
+        Some(home) => tool::resolve_with_home(&call, home),
+        None => tool::resolve(&call),
+    };
+    let resolved = resolved.unwrap_or_else(|_| Resolved {
+        tool: tool::canonical_of(&call.tool).unwrap_or_else(|| call.tool.clone()),
+        effects: Vec::new(),
+        scripts: Vec::new(),
+        powershell: Vec::new(),
+        inner: Vec::new(),
+        cwd: None,
+        known: false,
+    });
+    Arc::new(JudgedCall::new(call, resolved, session))
 }
 
 /// Judges one call.

@@ -5,7 +5,6 @@ use portcullis_model::fault::{Fault, FaultKind};
 use portcullis_model::judgement::{Refusal, RefusedBy, RefuserKind};
 use portcullis_runtime::GuardRefusal;
 
-use crate::hook::Blocked;
 use crate::plugin::{Plugin, Standing};
 use crate::protect::{Code, Objection};
 
@@ -80,23 +79,6 @@ pub(super) fn too_big_a_script(tool: &str) -> Refusal {
                  decision: the script was not found to be wrong. Run it in smaller parts, or ask the user to run it."
             .to_owned(),
     }
-}
-
-/// A script hook that decided, or that failed to and is closed.
-pub(super) fn hook(blocked: &Blocked) -> Refusal {
-    let Blocked { hook, reason, fault } = blocked;
-    let (code, reason) = match fault {
-        None => ("hook/block".to_owned(), format!("Blocked by the hook `{hook}`: {reason}")),
-        Some(kind) => (
-            format!("fault/{kind}"),
-            format!(
-                "Blocked, because the hook `{hook}` failed to judge this call ({reason}). This is a fault and not a \
-                 decision: the call was not found to be wrong. Ask the user to mend the hook; `failure_mode = \"open\"` \
-                 in its `[[hooks]]` would let calls go on when it fails."
-            ),
-        ),
-    };
-    Refusal { by: RefusedBy { kind: RefuserKind::Hook, name: hook.clone() }, code, fault: *fault, reason }
 }
 
 /// Something that keeps every call from running until it is mended.

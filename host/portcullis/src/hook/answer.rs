@@ -1,13 +1,12 @@
 //! What a hook's end means.
 
-use portcullis_model::config::FailureMode;
 use portcullis_model::fault::FaultKind;
 use portcullis_runtime::Ended;
 use serde_json::Value;
 
 /// What a hook says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub(crate) enum Answer {
     /// Nothing.
     NoOpinion,
     /// It does not object. That grants nothing.
@@ -16,18 +15,23 @@ pub enum Answer {
     Block(String),
     /// It failed to answer, in this way.
     Failed(FaultKind, String),
+    /// It was not asked, because hooks start one another without an end. That blocks
+    /// in every mode: nobody would answer ever.
+    TooDeep(String),
 }
 
 /// The most characters of a reason that are passed on.
 const REASON_MAX: usize = 4_000;
 
 impl Answer {
-    /// What `ended` means for a hook of this kind. A decision counts whatever the exit
-    /// code is; the failure mode is for everything that is none.
-    pub(super) fn read(ended: &Ended, mode: FailureMode) -> Self {
-        if ended.late {
-            return Self::Failed(FaultKind::Timeout, "it gave no answer in time".to_owned());
-        }
+    /// An objection, with a reason whatever it says.
+    pub(super) fn block(text: &str) -> Self {
+        Self::Block(reason(text))
+    }
+
+    /// What `ended` means. A decision counts whatever the exit code is; the failure
+    /// mode is for everything that is none.
+    pub(super) fn read(ended: &Ended) -> Self {
         let out = match std::str::from_utf8(&ended.stdout) {
             Ok(text) => text.trim(),
             Err(_) => return Self::Failed(FaultKind::BadVerdict, "its answer is not UTF-8".to_owned()),
@@ -44,10 +48,8 @@ impl Answer {
             None => {}
         }
         match ended.code {
-            Some(2) => Self::Block(reason(&String::from_utf8_lossy(&ended.stderr))),
+            Some(2) => Self::block(&String::from_utf8_lossy(&ended.stderr)),
             Some(0) if out.is_empty() => Self::NoOpinion,
-            // Somebody's hook that prints what it does is no reason to stop work.
-            Some(0) if mode == FailureMode::Open => Self::NoOpinion,
             Some(0) => {
                 Self::Failed(FaultKind::BadVerdict, "it says something that is no decision".to_owned())
             }

@@ -3,12 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde_json::{Value, json};
-
-use crate::rule::Subject;
-
 /// A moment of an agent's life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
     /// A session begins.
     SessionStart,
@@ -41,6 +37,12 @@ impl Event {
         Self::SessionEnd,
     ];
 
+    /// Whether it is about a tool call.
+    #[must_use]
+    pub const fn is_about_a_call(self) -> bool {
+        matches!(self, Self::PreToolUse | Self::PostToolUse)
+    }
+
     /// The word in configuration files and for hooks.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -70,38 +72,5 @@ impl FromStr for Event {
         Self::ALL.into_iter().find(|event| event.as_str() == text).ok_or_else(|| {
             format!("no such event (known: {}): `{text}`", Self::ALL.map(Self::as_str).join(", "))
         })
-    }
-}
-
-/// One event, as it happens.
-#[derive(Debug, Clone, Copy)]
-pub struct Occasion<'a> {
-    /// Which.
-    pub event: Event,
-    /// The agent's session.
-    pub session_id: &'a str,
-    /// The directory that the agent works in.
-    pub cwd: &'a str,
-    /// The call, for the events that are about one.
-    pub call: Option<Subject<'a>>,
-    /// The user's words, the tool's result, or the agent's last words.
-    pub text: Option<&'a str>,
-}
-
-impl Occasion<'_> {
-    /// What a hook hears.
-    pub(super) fn payload(&self) -> Value {
-        let mut payload = json!({
-            "event": self.event.as_str(), "session_id": self.session_id, "cwd": self.cwd,
-        });
-        if let Some(object) = payload.as_object_mut() {
-            if let Some(call) = &self.call {
-                object.insert("tool".to_owned(), json!({ "name": call.tool, "input": call.input }));
-            }
-            if let Some(text) = self.text {
-                object.insert("text".to_owned(), text.into());
-            }
-        }
-        payload
     }
 }

@@ -1,114 +1,144 @@
-//! Asking hooks.
+//! Asking everybody who listens to an event, in order.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use portcullis_model::config::FailureMode;
 use portcullis_model::fault::FaultKind;
-use portcullis_runtime::{Cancel, Process};
+use portcullis_model::name::PluginName;
 
-use super::{Answer, Occasion, ScriptHook};
+use super::answer::Answer;
+use super::handler::{Handler, Surroundings};
+use super::{Event, Occasion};
 
-/// The most bytes of a hook's answer that are read.
-const OUTPUT_MAX: u64 = 1 << 20;
-
-/// Ends the hook when whoever asked has gone.
-struct Guard(Arc<Cancel>);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
-impl ScriptHook {
-    /// Whether it is to be asked.
-    #[must_use]
-    pub fn is_about(&self, occasion: &Occasion<'_>) -> bool {
-        self.event == occasion.event
-            && match (&self.rule, &occasion.call) {
-                (None, _) => true,
-                (Some(rule), Some(call)) => rule.touches(call),
-                // A rule says which calls are meant, and here is none.
-                (Some(_), None) => false,
-            }
-    }
-
-    /// Asks it, whatever it is about. Dropping the future ends the hook and everything
-    /// that it started.
-    pub async fn ask(&self, occasion: &Occasion<'_>, variables: &BTreeMap<String, String>) -> Answer {
-        let cancel = Arc::new(Cancel::default());
-        let _guard = Guard(Arc::clone(&cancel));
-        let mut payload = occasion.payload().to_string().into_bytes();
-        payload.push(b'\n');
-        let (own, variables) = (self.clone(), variables.clone());
-        let directory = safe_directory(occasion.cwd);
-        let work = tokio::task::spawn_blocking(move || {
-            let process = Process {
-                program: &own.program,
-                arguments: own.arguments.iter().map(AsRef::as_ref).collect(),
-                directory: &directory,
-                variables: variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
-                input: &payload,
-                time: own.time,
-                output_max: OUTPUT_MAX,
-            };
-            process.run_until(&cancel)
-        });
-        match work.await {
-            Ok(Ok(ended)) => Answer::read(&ended, self.failure_mode),
-            Ok(Err(error)) => Answer::Failed(FaultKind::Load, format!("it cannot be run: {error}")),
-            Err(_) => Answer::Failed(FaultKind::Internal, "the host failed inside".to_owned()),
-        }
-    }
-}
-
-/// The agent's directory, or the root when that is gone: a hook is asked all the same.
-fn safe_directory(cwd: &str) -> PathBuf {
-    let cwd = Path::new(cwd);
-    if cwd.is_absolute() && cwd.is_dir() { cwd.to_owned() } else { PathBuf::from("/") }
-}
+/// All hooks of an event together have this long, or as long as the one that may take
+/// the longest, when that is more.
+pub(crate) const TOGETHER: Duration = Duration::from_secs(60);
 
 /// What all hooks say together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Who blocked first.
-    pub blocked: Option<Blocked>,
-    /// Who failed without blocking, and how.
-    pub failed: Vec<(String, String)>,
+    pub(crate) blocked: Option<Blocked>,
+    /// Who was asked, in order, and what came of it.
+    pub(crate) runs: Vec<HookRun>,
+}
+
+/// One hook that was asked, for whoever shows what happens. No entry of the ledger is
+/// made of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookRun {
+    /// The hook's name.
+    pub hook: String,
+    /// What it said.
+    pub said: HookSaid,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// What a hook said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HookSaid {
+    /// Nothing.
+    NoOpinion,
+    /// That it does not object, which grants nothing.
+    Approved,
+    /// That it objects.
+    Blocked,
+    /// It failed to answer, in this way. Whether that blocks is up to its failure mode.
+    Failed(String),
 }
 
 /// A hook that blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Blocked {
+pub(crate) struct Blocked {
     /// The hook's name.
-    pub hook: String,
+    pub(crate) hook: String,
+    /// The plugin that it belongs to; none for a script.
+    pub(crate) plugin: Option<PluginName>,
+    /// When.
+    pub(crate) event: Event,
     /// Its reason, or how it failed.
-    pub reason: String,
+    pub(crate) reason: String,
     /// How it failed to answer, when it did not decide.
-    pub fault: Option<FaultKind>,
+    pub(crate) fault: Option<FaultKind>,
 }
 
-/// Asks those of `hooks` that `occasion` is for, in order, up to the first that blocks.
-pub async fn ask_all(
-    hooks: &[ScriptHook],
-    occasion: &Occasion<'_>,
-    variables: &BTreeMap<String, String>,
+/// How hooks are asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asking<'a> {
+    /// What programs are started with.
+    pub(crate) surroundings: &'a Surroundings,
+    /// The time for all of them.
+    pub(crate) together: Duration,
+    /// No failure blocks, whatever the failure mode is.
+    pub(crate) failures_pass: bool,
+}
+
+/// Asks those of `handlers` that `occasion` is for, in order, up to the first that
+/// blocks.
+pub(crate) async fn ask_all<'h>(
+    handlers: impl IntoIterator<Item = Handler<'h>>,
+    occasion: &Occasion,
+    asking: Asking<'_>,
 ) -> Outcome {
+    let meant: Vec<_> = handlers.into_iter().filter(|handler| handler.is_about(occasion)).collect();
+    let longest = meant.iter().map(Handler::time).max().unwrap_or_default();
+    let deadline = Instant::now() + asking.together.max(longest);
     let mut outcome = Outcome::default();
-    for hook in hooks.iter().filter(|hook| hook.is_about(occasion)) {
-        let (reason, fault) = match hook.ask(occasion, variables).await {
-            Answer::NoOpinion | Answer::Approve => continue,
-            Answer::Block(reason) => (reason, None),
-            Answer::Failed(kind, how) if hook.failure_mode == FailureMode::Closed => (how, Some(kind)),
-            Answer::Failed(_, how) => {
-                outcome.failed.push((hook.name(), how));
-                continue;
-            }
+    for handler in meant {
+        let start = Instant::now();
+        let left = deadline.saturating_duration_since(start);
+        let answer = if left.is_zero() {
+            let what = "the time for all hooks of an event together was over";
+            Answer::Failed(FaultKind::Timeout, what.to_owned())
+        } else {
+            handler.ask(occasion, asking.surroundings, handler.time().min(left)).await
         };
-        outcome.blocked = Some(Blocked { hook: hook.name(), reason, fault });
-        break;
+        let run = HookRun { hook: handler.name(occasion.event), said: said(&answer), took: start.elapsed() };
+        tell(occasion.event, &run);
+        let blocks = blocks(answer, handler.failure_mode())
+            .filter(|(_, fault)| fault.is_none() || !asking.failures_pass);
+        outcome.blocked = blocks.map(|(reason, fault)| Blocked {
+            hook: run.hook.clone(),
+            plugin: handler.plugin().cloned(),
+            event: occasion.event,
+            reason,
+            fault,
+        });
+        outcome.runs.push(run);
+        if outcome.blocked.is_some() {
+            break;
+        }
     }
     outcome
+}
+
+/// The reason, when this answer blocks.
+fn blocks(answer: Answer, mode: FailureMode) -> Option<(String, Option<FaultKind>)> {
+    match answer {
+        Answer::NoOpinion | Answer::Approve => None,
+        Answer::Block(reason) => Some((reason, None)),
+        Answer::TooDeep(how) => Some((how, Some(FaultKind::Resource))),
+        Answer::Failed(kind, how) => (mode == FailureMode::Closed).then_some((how, Some(kind))),
+    }
+}
+
+fn said(answer: &Answer) -> HookSaid {
+    match answer {
+        Answer::NoOpinion => HookSaid::NoOpinion,
+        Answer::Approve => HookSaid::Approved,
+        Answer::Block(_) => HookSaid::Blocked,
+        Answer::Failed(_, how) | Answer::TooDeep(how) => HookSaid::Failed(how.clone()),
+    }
+}
+
+/// A run is a live event, and no entry of the ledger.
+fn tell(event: Event, run: &HookRun) {
+    let HookRun { hook, said, took } = run;
+    match said {
+        HookSaid::Failed(how) => tracing::warn!(%event, hook, ?took, "a hook failed: {how}"),
+        HookSaid::NoOpinion | HookSaid::Approved | HookSaid::Blocked => {
+            tracing::debug!(%event, hook, ?took, ?said, "a hook was asked");
+        }
+    }
 }

@@ -5,26 +5,13 @@ use std::time::Duration;
 
 use portcullis_model::config::{FailureMode, HookConfig};
 
-use super::Event;
-use crate::rule::Rule;
-
-/// Why a definition is none.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}; {hint}")]
-pub struct HookError {
-    /// What is wrong.
-    pub reason: String,
-    /// How to mend it.
-    pub hint: String,
-}
+use super::{HookError, Listening};
 
 /// A program that is asked at one event.
 #[derive(Debug, Clone)]
 pub struct ScriptHook {
-    /// The event.
-    pub event: Event,
-    /// Which calls it is about; every one when there is none.
-    pub rule: Option<Rule>,
+    /// What it listens to.
+    pub listening: Listening,
     /// The program, by its absolute path.
     pub program: PathBuf,
     /// What it is told.
@@ -33,36 +20,20 @@ pub struct ScriptHook {
     pub time: Duration,
     /// What it means when it fails.
     pub failure_mode: FailureMode,
+    /// False: it stays in the file, and is not asked.
+    pub enabled: bool,
 }
 
 impl ScriptHook {
-    /// The hook that `config` defines. The one reader of definitions: what validates
-    /// a file and what runs its hooks both come here.
+    /// The hook that `config` defines; `default` is the failure mode of one that does
+    /// not say its own. The one reader of definitions: what validates a file and what
+    /// runs its hooks both come here.
     ///
     /// # Errors
     /// What is wrong with the definition, and how to mend it.
-    pub fn new(config: &HookConfig) -> Result<Self, HookError> {
+    pub fn new(config: &HookConfig, default: FailureMode) -> Result<Self, HookError> {
         let wrong = |reason: String, hint: &str| HookError { reason, hint: hint.to_owned() };
-        let event = config
-            .event
-            .parse::<Event>()
-            .map_err(|reason| wrong(reason, "write `event = \"pre-tool-use\"`"))?;
-        // One that is never asked would be a promise that nobody keeps.
-        if event != Event::PreToolUse {
-            let reason = format!("no hook is asked at `{event}` yet");
-            return Err(wrong(reason, "write `event = \"pre-tool-use\"`"));
-        }
-        let rule = config.rule.as_deref().map(str::parse::<Rule>).transpose();
-        let rule = rule.map_err(|error| {
-            wrong(
-                format!("`match` is no rule: {error}"),
-                "write `TOOL`, `TOOL(pattern)` or `EFFECT(pattern)`",
-            )
-        })?;
-        if let Some(near) = rule.as_ref().and_then(Rule::near_miss) {
-            let reason = "`match` names no tool and no effect that is known".to_owned();
-            return Err(wrong(reason, &format!("did you mean `{near}`?")));
-        }
+        let listening = Listening::read(&config.event, config.rule.as_deref())?;
         let command = config.command.as_str();
         if command.trim().is_empty() || command.contains('\0') {
             let reason = "`command` is empty, or holds a zero byte".to_owned();
@@ -82,8 +53,14 @@ impl ScriptHook {
             }
             (PathBuf::from(command), config.args.clone())
         };
-        let failure_mode = config.failure_mode.unwrap_or(FailureMode::Open);
-        Ok(Self { event, rule, program, arguments, time: config.time(), failure_mode })
+        Ok(Self {
+            listening,
+            program,
+            arguments,
+            time: config.time(),
+            failure_mode: config.failure_mode.unwrap_or(default),
+            enabled: config.enabled.unwrap_or(true),
+        })
     }
 
     /// The hook, for people: its event and its program's name.
@@ -92,6 +69,6 @@ impl ScriptHook {
         let line = (self.program == Path::new("/bin/sh")).then(|| self.arguments.get(1)).flatten();
         let program = self.program.file_name().unwrap_or(self.program.as_os_str()).to_string_lossy();
         let shown: String = line.map_or(&*program, String::as_str).chars().take(60).collect();
-        format!("{} {shown}", self.event)
+        format!("{} {shown}", self.listening.event)
     }
 }

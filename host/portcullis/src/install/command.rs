@@ -78,14 +78,32 @@ fn script(wait: u64, refusal: &Refusal) -> String {
 
 /// The command by which an agent asks before a call.
 pub(super) fn guarded(program: &Path, agent: Agent) -> Result<String, InstallError> {
-    let program = quotable(program)?;
-    let refusal = Refusal::of(agent);
-    let script = script(wait(agent), &refusal);
+    Ok(started(quotable(program)?, agent, &Refusal::of(agent)))
+}
+
+fn started(program: &str, agent: Agent, refusal: &Refusal) -> String {
+    let script = script(wait(agent), refusal);
     let said = match refusal {
         Refusal::Exit2 => String::new(),
         Refusal::Said(text) => format!(" '{text}'"),
     };
-    Ok(format!("/bin/sh -c '{script}' portcullis '{program}' {agent}{said}"))
+    format!("/bin/sh -c '{script}' portcullis '{program}' {agent}{said}")
+}
+
+/// The command by which an agent asks before it hands on a prompt.
+pub(super) fn guarded_prompt(program: &Path, agent: Agent) -> Result<String, InstallError> {
+    let program = quotable(program)?;
+    let refusal = match Refusal::of(agent) {
+        Refusal::Exit2 => Refusal::Exit2,
+        Refusal::Said(_) => {
+            let reason = format!("Withheld: {} did not answer. {FAULT}", product::TITLE);
+            match agent.withheld_prompt(&reason) {
+                Some(answer) => Refusal::Said(answer.stdout.trim_end().to_owned()),
+                None => return plain(Path::new(program), agent),
+            }
+        }
+    };
+    Ok(started(program, agent, &refusal))
 }
 
 /// The command for what is not judged: when it fails, nothing is kept from going on.

@@ -8,11 +8,12 @@ mod canary;
 mod command;
 mod document;
 mod error;
+mod event;
 mod file;
 mod site;
 mod switch;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub use canary::Trial;
@@ -20,6 +21,7 @@ pub use command::SEAL;
 pub use error::InstallError;
 
 use crate::agent::Agent;
+use crate::hook::Event;
 use document::Lists;
 use file::Snapshot;
 use site::{Form, Site};
@@ -49,6 +51,10 @@ pub struct Installation {
     /// The environment: `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `COPILOT_HOME`,
     /// `CRUSH_GLOBAL_CONFIG` and `XDG_CONFIG_HOME` put files elsewhere.
     pub variables: BTreeMap<String, String>,
+    /// The events that the entry asks for, beside the one before a call and the end of
+    /// an answer, which it always asks for. What the agent cannot be asked for is left
+    /// out.
+    pub events: BTreeSet<Event>,
 }
 
 /// How things stand with one file of an entry.
@@ -136,6 +142,19 @@ impl Plan {
 }
 
 impl Installation {
+    /// Whether an entry of this agent can ask for `event`.
+    #[must_use]
+    pub fn can_ask_for(agent: Agent, event: Event) -> bool {
+        event == Event::PreToolUse || event::of(agent).iter().any(|(own, _)| *own == event)
+    }
+
+    /// The names, in the agent's words, of what the entry asks for behind a call.
+    fn others(&self) -> impl Iterator<Item = (Event, &'static str)> {
+        let chosen = |event: &Event| *event == Event::Stop || self.events.contains(event);
+        let named = event::of(self.agent).iter().filter(move |(event, _)| chosen(event));
+        named.flat_map(|(event, names)| names.iter().map(|name| (*event, *name)))
+    }
+
     /// What has to change so that the entry is there.
     ///
     /// # Errors
@@ -162,7 +181,21 @@ impl Installation {
                 }
             }
         }
+        // Files of ours for events that are no longer wanted.
+        let kept: Vec<_> = changes.iter().map(|change| change.path().to_owned()).collect();
+        let wanted = site::of(self)?;
+        let needless = self.with_every_event().plan_removal()?.changes.into_iter().filter(|change| {
+            !kept.iter().any(|path| path == change.path())
+                && !wanted.iter().any(|site| site.path() == change.path())
+        });
+        changes.extend(needless);
         Ok(Plan { changes })
+    }
+
+    /// The same with everything that the agent can be asked for.
+    #[must_use]
+    pub fn with_every_event(&self) -> Self {
+        Self { events: Event::ALL.into(), ..self.clone() }
     }
 
     /// What has to change so that no entry of ours is left. A document goes as a whole
@@ -172,7 +205,7 @@ impl Installation {
     /// When a file cannot be read or understood.
     pub fn plan_removal(&self) -> Result<Plan, InstallError> {
         let mut changes = Vec::new();
-        for site in site::of(self)? {
+        for site in site::of(&self.with_every_event())? {
             let before = Snapshot::read(site.path())?;
             match site {
                 Site::Shared { lists, .. } => {

@@ -9,6 +9,7 @@ use super::document::{self, Lists};
 use super::file::Snapshot;
 use super::{InstallError, Installation, Scope};
 use crate::agent::{self, Agent};
+use crate::hook::Event;
 
 /// One file of an agent's entry.
 #[derive(Debug)]
@@ -41,11 +42,6 @@ impl Site {
         Self::Own { path, text, form, directory: None }
     }
 
-    /// Groups of hooks below `hooks`, as Claude Code introduced them.
-    fn groups(path: PathBuf, before: (&'static str, Value), end: (&'static str, Value)) -> Self {
-        Self::flat(path, vec![(before.0, group(before.1)), (end.0, group(end.1))])
-    }
-
     /// Hooks below `hooks`, each event's in a list.
     fn flat(path: PathBuf, entries: Vec<(&'static str, Value)>) -> Self {
         Self::Shared { path, lists: Lists { below: Some("hooks"), beside: Vec::new(), entries } }
@@ -55,10 +51,18 @@ impl Site {
 /// The files of an agent's entry, with the one that is asked before a call first.
 ///
 /// Each gets every event before a call, without a matcher or with the one that
-/// really matches all, and the end of a turn, which is not judged.
+/// really matches all, the end of a turn, and the other events that are wanted.
 pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
     let before = command::guarded(&wanted.program, wanted.agent)?;
-    let end = command::plain(&wanted.program, wanted.agent)?;
+    let plain = command::plain(&wanted.program, wanted.agent)?;
+    let prompt = command::guarded_prompt(&wanted.program, wanted.agent)?;
+    // Where nobody answers, a prompt is withheld; nothing else is kept from going on.
+    let command_of = |event| if event == Event::PromptSubmit { prompt.as_str() } else { plain.as_str() };
+    let others: Vec<_> = wanted.others().collect();
+    let entries = |first: Vec<(&'static str, Value)>, entry: &dyn Fn(Event, &str) -> Value| {
+        let rest = others.iter().map(|(event, name)| (*name, entry(*event, command_of(*event))));
+        first.into_iter().chain(rest).collect::<Vec<_>>()
+    };
     let seconds = wanted.agent.timeout().as_secs();
     let hook = |command: &str| json!({ "type": "command", "command": command, "timeout": seconds });
     Ok(match wanted.agent {
@@ -67,11 +71,13 @@ pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
             // Versions that know `onFailure` block by themselves as well when the
             // hook cannot be started.
             let before = with(hook(&before), "onFailure", "block");
-            vec![Site::groups(path, ("PreToolUse", before), ("Stop", hook(&end)))]
+            let first = vec![("PreToolUse", group(before))];
+            vec![Site::flat(path, entries(first, &|_, command| group(hook(command))))]
         }
         Agent::Codex => {
             let path = wanted.place("CODEX_HOME", ".codex").join("hooks.json");
-            vec![Site::groups(path, ("PreToolUse", hook(&before)), ("Stop", hook(&end)))]
+            let first = vec![("PreToolUse", group(hook(&before)))];
+            vec![Site::flat(path, entries(first, &|_, command| group(hook(command))))]
         }
         Agent::Gemini => {
             let path = wanted.place("", ".gemini").join("settings.json");
@@ -82,7 +88,16 @@ pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
                 });
                 json!({ "matcher": "*", "hooks": [hook] })
             };
-            vec![Site::flat(path, vec![("BeforeTool", every(&before)), ("AfterAgent", every(&end))])]
+            // Of a session's events a matcher is one exact word.
+            let entry = |event, command: &str| {
+                let mut entry = every(command);
+                let exact = [Event::SessionStart, Event::SessionEnd, Event::PreCompact].contains(&event);
+                if let Some(group) = entry.as_object_mut().filter(|_| exact) {
+                    group.remove("matcher");
+                }
+                entry
+            };
+            vec![Site::flat(path, entries(vec![("BeforeTool", every(&before))], &entry))]
         }
         Agent::Copilot => {
             let directory = match wanted.scope {
@@ -91,10 +106,8 @@ pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
             };
             // `bash` is the one key that the CLI, the cloud agent and VS Code all read.
             let hook = |command: &str| json!({ "type": "command", "bash": command, "timeoutSec": seconds });
-            let text = pretty(&json!({
-                "version": 1,
-                "hooks": { "preToolUse": [hook(&before)], "agentStop": [hook(&end)] },
-            }));
+            let hooks = entries(vec![("preToolUse", hook(&before))], &|_, command| hook(command));
+            let text = pretty(&json!({ "version": 1, "hooks": listed(hooks) }));
             vec![Site::own(directory.join("hooks").join("portcullis.json"), text, Form::Commands)]
         }
         Agent::Cursor => {
@@ -102,11 +115,11 @@ pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
             // The general event alone: those for commands, MCP tools and files are
             // about the same calls.
             let before = json!({ "command": before, "timeout": seconds, "failClosed": true });
-            let end = json!({ "command": end, "timeout": seconds });
+            let entry = |_, command: &str| json!({ "command": command, "timeout": seconds });
             let lists = Lists {
                 below: Some("hooks"),
                 beside: vec![("version", 1.into())],
-                entries: vec![("preToolUse", before), ("stop", end)],
+                entries: entries(vec![("preToolUse", before)], &entry),
             };
             vec![Site::Shared { path, lists }]
         }
@@ -122,9 +135,8 @@ pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
             let directory = wanted.place("", ".agents").join("plugins").join("portcullis");
             // A matcher of `*` is no regular expression, and skips the hook without a word.
             let before = with(hook(&before), "on_failure", "block");
-            let hooks = pretty(&json!({
-                "hooks": { "PreToolUse": [group(before)], "Stop": [group(hook(&end))] },
-            }));
+            let hooks = entries(vec![("PreToolUse", group(before))], &|_, command| group(hook(command)));
+            let hooks = pretty(&json!({ "hooks": listed(hooks) }));
             let plugin = pretty(&json!({
                 "name": "portcullis",
                 "version": "1.0.0",
@@ -153,11 +165,13 @@ pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
                 Scope::User => wanted.home.join("Documents").join("Cline").join("Hooks"),
                 Scope::Project => wanted.project.join(".clinerules").join("hooks"),
             };
-            [("PreToolUse", before), ("TaskComplete", end)]
-                .map(|(event, command)| {
-                    Site::own(directory.join(event), command::script_file(&command), Form::Script)
+            let rest = others.iter().map(|(event, name)| (*name, command_of(*event)));
+            std::iter::once(("PreToolUse", before.as_str()))
+                .chain(rest)
+                .map(|(name, command)| {
+                    Site::own(directory.join(name), command::script_file(command), Form::Script)
                 })
-                .into()
+                .collect()
         }
         Agent::Windsurf => {
             let directory = match wanted.scope {
@@ -165,13 +179,13 @@ pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
                 Scope::Project => wanted.project.join(".windsurf"),
             };
             let before = json!({ "command": before, "show_output": true });
-            let mut entries: Vec<_> = WINDSURF.map(|event| (event, before.clone())).into();
-            entries.push(("post_cascade_response", json!({ "command": end, "show_output": false })));
-            vec![Site::flat(directory.join("hooks.json"), entries)]
+            let first = WINDSURF.map(|event| (event, before.clone())).into();
+            let entry = |event, command: &str| json!({ "command": command, "show_output": event == Event::PromptSubmit });
+            vec![Site::flat(directory.join("hooks.json"), entries(first, &entry))]
         }
         Agent::Droid => {
-            let entries = vec![("PreToolUse", group(hook(&before))), ("Stop", group(hook(&end)))];
-            wanted.droid(entries)?
+            let first = vec![("PreToolUse", group(hook(&before)))];
+            wanted.droid(entries(first, &|_, command| group(hook(command))))?
         }
         Agent::Kiro => {
             let hook = |name: &str, trigger: &str, command: &str| {
@@ -184,7 +198,7 @@ pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
                 "version": "v1",
                 "hooks": [
                     hook("portcullis", "PreToolUse", &before),
-                    hook("portcullis-after-turn", "Stop", &end),
+                    hook("portcullis-after-turn", "Stop", &plain),
                 ],
             }));
             let path = wanted.place("", ".kiro").join("hooks").join("portcullis.json");
@@ -200,7 +214,7 @@ pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
             let lists = Lists {
                 below: Some("portcullis"),
                 beside: Vec::new(),
-                entries: vec![("PreToolUse", before), ("Stop", hook(&end))],
+                entries: vec![("PreToolUse", before), ("Stop", hook(&plain))],
             };
             vec![Site::Shared { path: directory.join("hooks.json"), lists }]
         }
@@ -228,6 +242,11 @@ fn with(mut hook: Value, key: &str, value: &str) -> Value {
         hook.insert(key.to_owned(), value.into());
     }
     hook
+}
+
+/// Each event with a list of the one hook that it has.
+fn listed(entries: Vec<(&'static str, Value)>) -> Value {
+    entries.into_iter().map(|(event, hook)| (event.to_owned(), json!([hook]))).collect()
 }
 
 fn pretty(document: &Value) -> String {

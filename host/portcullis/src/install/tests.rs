@@ -30,6 +30,7 @@ impl Home {
 
     fn wanted(&self, agent: Agent) -> Installation {
         Installation {
+            events: BTreeSet::new(),
             agent,
             scope: Scope::User,
             program: PathBuf::from("/opt/bin/portcullis"),
@@ -76,21 +77,34 @@ fn every_agent_is_installed_once_and_removed_without_a_trace() {
     for agent in Agent::ALL {
         for scope in SCOPES {
             let home = Home::new();
+            for events in [BTreeSet::new(), BTreeSet::from([Event::PromptSubmit]), Event::ALL.into()] {
+                let wanted = Installation { scope, events, ..home.wanted(agent) };
+                let all = |state| {
+                    let standings = wanted.standing().unwrap();
+                    assert!(
+                        standings.iter().all(|standing| standing.state == state),
+                        "{agent}: {standings:?}"
+                    );
+                };
+                all(State::Absent);
+                wanted.plan().unwrap().apply().unwrap();
+                all(State::Current);
+                assert!(wanted.plan().unwrap().changes().is_empty(), "{agent} is written twice");
+                let command = wanted.installed_command().unwrap();
+                assert_eq!(command.is_none(), matches!(agent, Agent::OpenCode | Agent::Amp), "{agent}");
+                wanted.plan_removal().unwrap().apply().unwrap();
+                all(State::Absent);
+                assert_eq!(files(&home.at("")), [] as [PathBuf; 0], "{agent}");
+                assert!(!home.at(".agents/plugins/portcullis").exists());
+            }
+            // Fewer events than before leave nothing behind.
             let wanted = Installation { scope, ..home.wanted(agent) };
-            let all = |state| {
-                let standings = wanted.standing().unwrap();
-                assert!(standings.iter().all(|standing| standing.state == state), "{agent}: {standings:?}");
-            };
-            all(State::Absent);
+            wanted.with_every_event().plan().unwrap().apply().unwrap();
             wanted.plan().unwrap().apply().unwrap();
-            all(State::Current);
-            assert!(wanted.plan().unwrap().changes().is_empty(), "{agent} is written twice");
-            let command = wanted.installed_command().unwrap();
-            assert_eq!(command.is_none(), matches!(agent, Agent::OpenCode | Agent::Amp), "{agent}");
+            assert!(wanted.standing().unwrap().iter().all(|standing| standing.state == State::Current));
+            let left = files(&home.at("")).len();
+            assert_eq!(left, wanted.standing().unwrap().len(), "{agent}");
             wanted.plan_removal().unwrap().apply().unwrap();
-            all(State::Absent);
-            assert_eq!(files(&home.at("")), [] as [PathBuf; 0], "{agent}");
-            assert!(!home.at(".agents/plugins/portcullis").exists());
         }
     }
 }
@@ -124,6 +138,17 @@ fn every_agent_gets_the_documents_that_are_committed() {
                 contents.push(content);
             }
             user = contents;
+        }
+        // The same with every event that it can ask for.
+        let home = Home::new();
+        let wanted = Installation { program: PathBuf::from("/PATH/portcullis"), ..home.wanted(agent) };
+        wanted.with_every_event().plan().unwrap().apply().unwrap();
+        for file in files(&home.at("")) {
+            let content = fs::read_to_string(&file).unwrap();
+            if !user.contains(&content) {
+                let shown = file.strip_prefix(home.at("")).unwrap().display();
+                text += &format!("== HOME/{shown} with `--events all`\n{content}");
+            }
         }
         let path = Path::new(folder).join(format!("{agent}.txt"));
         if std::env::var_os("PORTCULLIS_WRITE_INSTALL").is_some() {

@@ -32,6 +32,8 @@ pub enum EntryKind {
     Fault,
     /// Other plugins act than before: a new epoch.
     Plugins,
+    /// A hook objected at an event that is no call.
+    Hook,
     /// Somebody changed what is trusted.
     Trust,
     /// Somebody changed the configuration.
@@ -54,6 +56,7 @@ impl EntryKind {
             Self::Judgement => "judgement",
             Self::Fault => "fault",
             Self::Plugins => "plugins",
+            Self::Hook => "hook",
             Self::Trust => "trust",
             Self::Config => "config",
             Self::NoPlugins => "no-plugins",

@@ -7,8 +7,9 @@ use portcullis_model::config::{Config, GrantConfig, PluginConfig};
 use portcullis_model::fault::Fault;
 use portcullis_model::limits::Limits;
 use portcullis_model::name::PluginName;
-use portcullis_runtime::{Component, GuestSetup, Kind, LoadError, Runtime, Store, Terminal};
+use portcullis_runtime::{Component, Guest, GuestSetup, Kind, LoadError, Runtime, Store, Terminal};
 
+use crate::hook::{ComponentHook, Listening};
 use crate::plugin::{BUNDLED, Origin, Plugin};
 
 /// What every plugin is made with.
@@ -74,8 +75,12 @@ impl Maker {
         if origin.is_trusted() && component.contract().is(Kind::Tool) {
             tools = guest.list_tools().await.map_err(|fault| Problem::of("`list-tools` failed", &fault))?;
         }
+        let mut hook = None;
+        if origin.is_trusted() && component.contract().is(Kind::Hook) {
+            hook = Some(follows(&info.name, &guest).await?);
+        }
         let warnings = warnings(&component, info.appendix.as_deref(), &origin);
-        Ok(Plugin { info, guest, origin, tools, warnings })
+        Ok(Plugin { info, guest, origin, tools, hook, warnings })
     }
 
     /// The setup of the plugin `name`. What came with a project has no settings
@@ -101,6 +106,18 @@ impl Maker {
             terminal: Arc::clone(&self.terminal),
         }
     }
+}
+
+/// What a hook follows. One that asks for what cannot be had would not be asked, so it
+/// is not used at all.
+async fn follows(name: &PluginName, guest: &Guest) -> Result<ComponentHook, Problem> {
+    let wanted =
+        guest.subscriptions().await.map_err(|fault| Problem::of("`subscriptions` failed", &fault))?;
+    let listens = Listening::read_all(&wanted).map_err(|wrong| Problem {
+        code: "load/subscription".to_owned(),
+        reason: format!("it subscribes to what cannot be followed: {wrong}"),
+    })?;
+    Ok(ComponentHook { plugin: name.clone(), guest: guest.clone(), listens })
 }
 
 fn warnings(component: &Component, appendix: Option<&str>, origin: &Origin) -> Vec<String> {

@@ -12,6 +12,8 @@ mod watch;
 
 use portcullis_runtime::{Guest, Kind, PluginInfo, ToolDefinition};
 
+use crate::hook::ComponentHook;
+
 pub use bundled::{BUNDLED, Bundled};
 pub(crate) use load::Maker;
 pub(crate) use loader::{Loader, Pass};
@@ -28,6 +30,8 @@ pub(crate) struct Plugin {
     pub(crate) guest: Guest,
     pub(crate) origin: Origin,
     pub(crate) tools: Vec<ToolDefinition>,
+    /// What it follows, when it is a hook that may act.
+    pub(crate) hook: Option<ComponentHook>,
     /// What its author or its operator should know, and what stops nothing.
     pub(crate) warnings: Vec<String>,
 }

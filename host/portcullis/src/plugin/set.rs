@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use portcullis_runtime::{Kind, ToolDefinition};
 
+use crate::hook::ComponentHook;
 use crate::plugin::{Inspection, Plugin, Report};
 
 /// The active plugins at one moment.
@@ -78,6 +79,12 @@ impl PluginSet {
     /// The active guards, in the order in which they are asked.
     pub(crate) fn guards(&self) -> impl Iterator<Item = &Arc<Plugin>> {
         self.plugins.iter().filter(|plugin| plugin.acts_as(Kind::Guard))
+    }
+
+    /// The active plugins that are hooks, in the order in which they are asked.
+    pub(crate) fn hooks(&self) -> impl Iterator<Item = (&Arc<Plugin>, &ComponentHook)> {
+        let acting = self.plugins.iter().filter(|plugin| plugin.acts_as(Kind::Hook));
+        acting.filter_map(|plugin| Some((plugin, plugin.hook.as_ref()?)))
     }
 
     /// All that is known of the active plugin `name`.

@@ -1,11 +1,15 @@
 //! `portcullis hook`: an agent's hook payload in, the agent's dialect out.
 
+mod event;
+
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use portcullis::agent::{Agent, HookAnswer, HookEvent, HookInputError, HookRequest};
 use portcullis::install::SEAL;
+use portcullis::model::call::ToolCall;
 use portcullis::model::fault::FaultKind;
 
 use crate::args::{Common, HookArguments};
@@ -36,12 +40,20 @@ pub(crate) fn run(
         }
     };
     let own = (common.clone(), environment.clone());
+    let heard = Arc::new(OnceLock::new());
+    let own_heard = Arc::clone(&heard);
     let deadline = verb.timeout.map_or_else(|| agent.deadline(), Duration::from_secs);
     let ended = process::within(deadline, move || {
         let (common, environment) = own;
-        answer(agent, &common, &environment, &shield)
+        answer(agent, &common, &environment, &shield, &own_heard)
     });
-    let failed = |kind, what: String| (failure(agent, &what, WAY_OUT), Some((kind, what)));
+    let failed = |kind, what: String| {
+        let answer = match heard.get() {
+            Some(request) => event::failure(agent, request, &what),
+            None => failure(agent, &what, WAY_OUT),
+        };
+        (answer, Some((kind, what)))
+    };
     let (answer, fault) = match ended {
         Ended::Answered(Ok(answer)) => (answer, None),
         Ended::Answered(Err(error)) if error.is::<HookInputError>() => {
@@ -106,34 +118,46 @@ fn answer(
     common: &Common,
     environment: &Environment,
     shield: &Shield,
+    heard: &OnceLock<HookRequest>,
 ) -> anyhow::Result<HookAnswer> {
     let mut payload = Vec::new();
     std::io::stdin().take(PAYLOAD_MAX + 1).read_to_end(&mut payload)?;
     let here = open::workspace(common, environment);
     let request = agent.read_in(&payload, here.as_deref().and_then(Path::to_str))?;
-    let HookEvent::PreToolUse(call) = &request.event else {
-        shield.lower();
-        // The turn is over. A refusal here would only keep the agent from stopping.
-        if matches!(request.event, HookEvent::Stop)
-            && let Err(error) = end_turn(common, environment, &request)
-        {
-            tracing::error!("the plugins were not told that the turn has ended: {error:#}");
+    // Whoever answers when this does not has to know what it was about.
+    let request = heard.get_or_init(|| request);
+    match &request.event {
+        HookEvent::PreToolUse(call) => judge(agent, common, environment, request, call),
+        HookEvent::PromptSubmit { .. } => event::answer(agent, common, environment, request),
+        HookEvent::Other(_) => {
+            shield.lower();
+            Ok(request.no_objection())
         }
-        return Ok(request.no_objection());
-    };
+        HookEvent::SessionStart
+        | HookEvent::PostToolUse { .. }
+        | HookEvent::SubagentStop(_)
+        | HookEvent::Stop(_)
+        | HookEvent::PreCompact
+        | HookEvent::SessionEnd => {
+            // An abort would be taken for an objection.
+            shield.lower();
+            event::answer(agent, common, environment, request)
+        }
+    }
+}
+
+fn judge(
+    agent: Agent,
+    common: &Common,
+    environment: &Environment,
+    request: &HookRequest,
+    call: &ToolCall,
+) -> anyhow::Result<HookAnswer> {
     let mut options = open::options(common, environment, Some(&request.cwd))?;
     options.ledger = open::ledger(common, environment, Some(agent.as_str()));
     let judgement = open::block_on(async {
         let host = portcullis::Host::open(options).await?;
-        anyhow::Ok(host.session(request.session_id.clone()).turn().judge((**call).clone()).await)
+        anyhow::Ok(host.session(request.session_id.clone()).turn().judge(call.clone()).await)
     })??;
     Ok(request.answer(&judgement.to_wire()))
-}
-
-fn end_turn(common: &Common, environment: &Environment, request: &HookRequest) -> anyhow::Result<()> {
-    let options = open::options(common, environment, Some(&request.cwd))?;
-    open::block_on(async {
-        portcullis::Host::open(options).await?.session(request.session_id.clone()).turn().end().await;
-        Ok(())
-    })?
 }

@@ -1,0 +1,119 @@
+//! Every event but the one before a call: the hooks are asked, and an objection is said
+//! in the agent's words where it counts.
+
+use portcullis::agent::{Agent, Ending, HookAnswer, HookEvent, HookRequest};
+use portcullis::model::judgement::Refusal;
+use portcullis::{Host, Noted, Prompted, Ran, Session, Started, Stopped};
+
+use super::{WAY_OUT, failure as unjudged};
+use crate::args::Common;
+use crate::environment::Environment;
+use crate::open;
+
+pub(super) fn answer(
+    agent: Agent,
+    common: &Common,
+    environment: &Environment,
+    request: &HookRequest,
+) -> anyhow::Result<HookAnswer> {
+    let mut options = open::options(common, environment, Some(&request.cwd))?;
+    options.ledger = open::ledger(common, environment, Some(agent.as_str()));
+    let refusal = open::block_on(async {
+        let session = Host::open(options).await?.session(request.session_id.clone());
+        anyhow::Ok(objection(&session, request).await)
+    })??;
+    Ok(refusal.map_or_else(|| request.no_objection(), |refusal| request.objection(&refusal.reason)))
+}
+
+/// What the hooks have against the event.
+async fn objection(session: &Session, request: &HookRequest) -> Option<Refusal> {
+    let cwd = request.cwd.as_str();
+    match &request.event {
+        HookEvent::SessionStart => match session.start(cwd).await.outcome {
+            Started::Open => None,
+            Started::Refused(refusal) => Some(refusal),
+        },
+        HookEvent::PromptSubmit { prompt } => {
+            match session.part_of_turn(true).prompt(cwd, prompt).await.outcome {
+                Prompted::HandedOn => None,
+                Prompted::Withheld(refusal) => Some(refusal),
+            }
+        }
+        HookEvent::PostToolUse { call, output, .. } => {
+            match session.part_of_turn(false).ran((**call).clone(), output).await.outcome {
+                Ran::Stands => None,
+                Ran::Annotated(refusal) => Some(refusal),
+            }
+        }
+        HookEvent::SubagentStop(ending) => {
+            let turn = session.part_of_turn(is_first(ending));
+            goes_on(request, turn.subagent_stop(cwd, ending.words.as_deref()).await.outcome)
+        }
+        HookEvent::Stop(ending) => {
+            let turn = session.part_of_turn(is_first(ending));
+            let goes_on = goes_on(request, turn.stop(cwd, ending.words.as_deref()).await.outcome);
+            // Once, and only when it is over.
+            if goes_on.is_none() {
+                turn.end().await;
+            }
+            goes_on
+        }
+        HookEvent::PreCompact => noted(session.compact(cwd).await.outcome),
+        HookEvent::SessionEnd => noted(session.end(cwd).await.outcome),
+        HookEvent::PreToolUse(_) | HookEvent::Other(_) => None,
+    }
+}
+
+/// Whether the agent says that its answer comes to an end for the first time. One that
+/// does not say is counted.
+fn is_first(ending: &Ending) -> bool {
+    ending.again == Some(false)
+}
+
+/// The message that sends the agent on, where it can be sent on and may go on.
+fn goes_on(request: &HookRequest, stopped: Stopped) -> Option<Refusal> {
+    match stopped {
+        Stopped::Ends => None,
+        Stopped::GoesOn(refusal) if request.heeds_objection() => Some(refusal),
+        Stopped::GoesOn(refusal) => {
+            tracing::warn!("a hook objects, and this agent cannot be sent on: {}", refusal.reason);
+            None
+        }
+        Stopped::AtTheLimit(refusal) => {
+            tracing::warn!(
+                "a hook objects once more, and the agent has gone on as often as it may: {}",
+                refusal.reason
+            );
+            None
+        }
+    }
+}
+
+fn noted(noted: Noted) -> Option<Refusal> {
+    match noted {
+        Noted::Fine => None,
+        Noted::Objected(refusal) => Some(refusal),
+    }
+}
+
+/// The answer when nobody could ask the hooks. A prompt is withheld, because one of them
+/// could have withheld it, and with a result it is told. Nothing else is kept from
+/// going on: an agent that is not let end its answer would try for ever.
+pub(super) fn failure(agent: Agent, request: &HookRequest, what: &str) -> HookAnswer {
+    let told =
+        |begins: &str| format!("{begins}, because Portcullis could not ask its hooks: {what}. {WAY_OUT}");
+    match &request.event {
+        HookEvent::PreToolUse(_) => unjudged(agent, what, WAY_OUT),
+        HookEvent::PromptSubmit { .. } => request.objection(&told("The prompt was not handed on")),
+        HookEvent::PostToolUse { .. } => request.objection(&told("This result was not looked at")),
+        HookEvent::SessionStart
+        | HookEvent::SubagentStop(_)
+        | HookEvent::Stop(_)
+        | HookEvent::PreCompact
+        | HookEvent::SessionEnd
+        | HookEvent::Other(_) => {
+            tracing::error!("the hooks were not asked: {what}");
+            request.no_objection()
+        }
+    }
+}
