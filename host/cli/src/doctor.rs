@@ -164,8 +164,7 @@ fn configuration_fails(error: &anyhow::Error) -> Vec<Finding> {
 /// A script hook. Of those that fail open only the ones before calls are worth a warning:
 /// whoever is asked there is asked for a reason.
 fn hook(hook: &HookRow) -> Finding {
-    let shown: String = printer::plain(&hook.handler).chars().take(60).collect();
-    let subject = format!("hook {} {shown}", hook.event);
+    let subject = format!("hook {}", printer::plain(&hook.name));
     let program = hook.program.as_deref().and_then(|program| cannot_start(program));
     match (hook.failure_mode, program) {
         (FailureMode::Closed, Some(why)) => {

@@ -92,12 +92,12 @@ fn run(command: &str, home: &Path) -> String {
 /// Without the times that judgements took.
 fn timeless(text: &str) -> String {
     let mut text = text.to_owned();
-    for before in ["\"micros\":", "after "] {
+    for before in ["\"micros\":", "after ", "judgements took ", " ms, and "] {
         let mut parts = text.split(before);
         let mut out = parts.next().unwrap_or_default().to_owned();
         for part in parts {
             out.push_str(before);
-            out.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+            out.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'));
         }
         text = out;
     }

@@ -1,5 +1,5 @@
-//! `[[hooks]]` through the binary: asked behind the guards, and what each end means for
-//! the call. Rows H-01 to H-32, as far as they are about a call that has not run.
+//! `[[hooks]]` through the binary, at every event, and what each end means. Rows H-01 to
+//! H-32, CF-30, and fault H09.
 
 #![allow(
     clippy::unwrap_used,
@@ -143,4 +143,230 @@ fn doctor_names_a_hook_that_fails_open_and_why_names_the_hook_that_refused() {
     assert!(doctor.code == Some(0) && doctor.stdout.contains("calls go on when it fails"), "{doctor}");
     let why = user.run(&["why", "npm test"], "");
     assert!(why.code == Some(2) && why.stdout.contains("hook/block"), "{why}");
+}
+
+/// A hook at `event`: a line of shell.
+fn line(event: &str, line: &str, rest: &str) -> String {
+    format!("[[hooks]]\nevent = \"{event}\"\nshell = true\ncommand = '''{line}'''\n{rest}\n")
+}
+
+/// What Claude Code is told of an event in the user's workspace.
+fn told(user: &User, event: &str, more: &Value) -> Seen {
+    let mut payload = serde_json::json!({
+        "session_id": "s1", "prompt_id": "p1", "cwd": user.path("work"), "hook_event_name": event,
+    });
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    user.run(&["hook", "--agent", "claude"], payload.to_string())
+}
+
+/// H-01, H-05 and H-06: what holds for each hook, in their order.
+#[test]
+fn hooks_are_listed_in_the_order_in_which_they_are_asked() {
+    let user = User::new();
+    user.config(&format!(
+        "[hook_defaults]\nfailure_mode = \"closed\"\n[channels.hooks]\ndeny = [\"stop *\"]\n{}{}{}",
+        line("pre-tool-use", "true", "match = \"Bash(git push *)\""),
+        line("session-start", "true", "enabled = false\nfailure_mode = \"open\"\ntimeout_ms = 500"),
+        line("stop", "true", ""),
+    ));
+    let seen = user.run(&["hooks", "list", "--json"], "");
+    let said: Value = serde_json::from_str(&seen.stdout).unwrap();
+    let rows: Vec<_> = said["hooks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hook| {
+            serde_json::json!([
+                hook["event"],
+                hook["match"],
+                hook["timeout_ms"],
+                hook["failure_mode"],
+                hook["enabled"],
+                hook["denied"],
+            ])
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            serde_json::json!(["pre-tool-use", "Bash(git push *)", 10_000, "closed", true, false]),
+            serde_json::json!(["session-start", null, 500, "open", false, false]),
+            serde_json::json!(["stop", null, 10_000, "closed", true, true]),
+        ]
+    );
+}
+
+/// H-09: one object for each event, with the call where there is one and the text where
+/// there is one.
+#[test]
+fn a_hook_hears_at_each_event_what_the_event_has() {
+    let call =
+        serde_json::json!({ "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_use_id": "t1" });
+    let with = |mut more: Value| {
+        more.as_object_mut().unwrap().extend(call.as_object().unwrap().clone());
+        more
+    };
+    let tool = serde_json::json!({ "name": "bash", "input": { "command": "ls" } });
+    for (theirs, more, event, has_tool, text) in [
+        ("SessionStart", serde_json::json!({ "source": "startup" }), "session-start", false, None),
+        ("UserPromptSubmit", serde_json::json!({ "prompt": "go" }), "prompt-submit", false, Some("go")),
+        ("PreToolUse", with(serde_json::json!({})), "pre-tool-use", true, None),
+        (
+            "PostToolUse",
+            with(serde_json::json!({ "tool_response": "a b" })),
+            "post-tool-use",
+            true,
+            Some("a b"),
+        ),
+        (
+            "PostToolUseFailure",
+            with(serde_json::json!({ "error": "bad" })),
+            "post-tool-use",
+            true,
+            Some("bad"),
+        ),
+        (
+            "SubagentStop",
+            serde_json::json!({ "last_assistant_message": "done" }),
+            "subagent-stop",
+            false,
+            Some("done"),
+        ),
+        ("Stop", serde_json::json!({ "last_assistant_message": "done" }), "stop", false, Some("done")),
+        ("PreCompact", serde_json::json!({ "trigger": "auto" }), "pre-compact", false, None),
+        ("SessionEnd", serde_json::json!({ "reason": "exit" }), "session-end", false, None),
+    ] {
+        let user = User::new();
+        let all = [
+            "session-start",
+            "prompt-submit",
+            "pre-tool-use",
+            "post-tool-use",
+            "subagent-stop",
+            "stop",
+            "pre-compact",
+            "session-end",
+        ];
+        user.config(&all.map(|event| line(event, "cat >> heard", "")).concat());
+        let seen = told(&user, theirs, &more);
+        assert_eq!((seen.code, seen.stdout.as_str()), (Some(0), ""), "{theirs}: {seen}");
+        let heard: Value =
+            serde_json::from_str(&fs::read_to_string(user.path("work/heard")).unwrap()).unwrap();
+        let mut expected =
+            serde_json::json!({ "event": event, "session_id": "s1", "cwd": user.path("work") });
+        if has_tool {
+            expected["tool"] = tool.clone();
+        }
+        if let Some(text) = text {
+            expected["text"] = text.into();
+        }
+        assert_eq!(heard, expected, "{theirs}");
+    }
+}
+
+/// A session that a hook refuses has no call, in whatever process, until it is begun anew.
+#[test]
+fn a_session_that_a_hook_refuses_has_no_call() {
+    let user = User::new();
+    user.config(&line("session-start", "test -e ticket || { echo no ticket >&2; exit 2; }", ""));
+    let call =
+        serde_json::json!({ "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_use_id": "t1" });
+    assert_eq!(told(&user, "PreToolUse", &call).code, Some(0));
+    let start = told(&user, "SessionStart", &serde_json::json!({ "source": "startup" }));
+    assert!(start.code == Some(0) && start.stdout.contains("no ticket"), "{start}");
+    for _ in 0..2 {
+        let seen = told(&user, "PreToolUse", &call);
+        assert!(seen.code == Some(2) && seen.stderr.contains("no ticket"), "{seen}");
+        assert!(seen.stderr.contains("portcullis hooks list"), "{seen}");
+    }
+    user.write("work/ticket", "");
+    told(&user, "SessionStart", &serde_json::json!({ "source": "resume" }));
+    assert_eq!(told(&user, "PreToolUse", &call).code, Some(0));
+}
+
+/// H-16, H-17 and CF-30.
+#[test]
+fn an_agent_is_sent_on_up_to_the_limit_and_the_turn_ends_once() {
+    let user = User::new();
+    user.config(&format!(
+        "[plugins]\nenabled = [\"guard\", \"bell\"]\n[hook_defaults]\nmax_turns = 3\n{}",
+        line("stop", "echo the tests fail >&2; exit 2", "")
+    ));
+    for turn in 0..2 {
+        for (round, again) in [(1, false), (2, true), (3, true)] {
+            let seen = told(&user, "Stop", &serde_json::json!({ "stop_hook_active": again }));
+            let sent_on = seen.stdout.contains("\"decision\":\"block\"");
+            assert_eq!(sent_on, round < 3, "{turn} {round}: {seen}");
+            assert!(!sent_on || seen.stdout.contains("[stop-hook] "), "{seen}");
+            assert_eq!(seen.stderr.contains('\u{7}'), round == 3, "{turn} {round}: {seen}");
+        }
+    }
+    let shown = user.run(&["ledger", "show", "--json"], "").stdout;
+    assert_eq!(shown.matches("[stop-hook] ").count(), 6, "{shown}");
+}
+
+/// H09: a hook that has Portcullis judge the call comes back to itself, and an end is made.
+#[test]
+fn a_hook_that_asks_portcullis_comes_to_an_end() {
+    let user = User::new();
+    let program = env!("CARGO_BIN_EXE_portcullis");
+    let again = format!(
+        "echo x >> asked; echo '{{\"tool\":\"Bash\",\"input\":{{\"command\":\"ls\"}}}}' | {program} check >> said || exit 2"
+    );
+    user.config(&line("pre-tool-use", &again, ""));
+    let (seen, said) = check(&user, "ls");
+    assert_eq!((seen.code, &said["by"]["kind"]), (Some(2), &"hook".into()), "{seen}");
+    assert_eq!(fs::read_to_string(user.path("work/asked")).unwrap().lines().count(), 3);
+    let deepest = fs::read_to_string(user.path("work/said")).unwrap();
+    assert!(deepest.lines().next().unwrap().contains("hooks have started one another"), "{deepest}");
+}
+
+/// When nobody can ask the hooks, a prompt is withheld and nothing else is kept from
+/// going on: the calls are refused in any case.
+#[test]
+fn a_configuration_that_is_broken_withholds_prompts_and_ends_answers() {
+    let user = User::new();
+    user.config("[[hooks]]\nevent = \"stop\"\ncomand = \"/bin/true\"\n");
+    let seen = told(&user, "UserPromptSubmit", &serde_json::json!({ "prompt": "go" }));
+    assert!(
+        seen.stdout.contains("\"decision\":\"block\"") && seen.stdout.contains("not a decision"),
+        "{seen}"
+    );
+    for (event, more) in [
+        ("SessionStart", serde_json::json!({})),
+        ("Stop", serde_json::json!({ "stop_hook_active": false })),
+        ("PreCompact", serde_json::json!({})),
+        ("SessionEnd", serde_json::json!({})),
+    ] {
+        let seen = told(&user, event, &more);
+        assert_eq!((seen.code, seen.stdout.as_str()), (Some(0), ""), "{event}: {seen}");
+        assert!(!seen.stderr.is_empty(), "{event}");
+    }
+}
+
+/// A hook that no installed entry asks is told, with the remedy, and the remedy works.
+#[test]
+fn doctor_tells_that_a_hook_is_not_asked_until_install_runs_again() {
+    let user = User::new();
+    assert_eq!(user.run(&["install", "claude"], "").code, Some(0));
+    assert_eq!(user.run(&["doctor"], "").code, Some(0));
+    user.config(&line("prompt-submit", "exit 0", "failure_mode = \"closed\""));
+    let doctor = user.run(&["doctor"], "");
+    assert_eq!(doctor.code, Some(1), "{doctor}");
+    assert!(doctor.stdout.contains("that hook is not asked; run `portcullis install claude`"), "{doctor}");
+    assert_eq!(user.run(&["install", "claude"], "").code, Some(0));
+    let doctor = user.run(&["doctor"], "");
+    assert_eq!(doctor.code, Some(0), "{doctor}");
+    // Everything is asked for once that was wanted, and stays so.
+    assert_eq!(user.run(&["install", "claude", "--events", "all"], "").code, Some(0));
+    assert!(user.run(&["install", "claude"], "").stdout.contains("already has the entry"));
+    assert_eq!(user.run(&["doctor"], "").code, Some(0));
+    // Crush tells of calls alone, and gone programs are told.
+    user.run(&["install", "crush"], "");
+    user.config("[[hooks]]\nevent = \"stop\"\ncommand = \"/no/such/program\"\nfailure_mode = \"closed\"\n");
+    let doctor = user.run(&["doctor"], "").stdout;
+    assert!(
+        doctor.contains("no entry of crush tells of it") && doctor.contains("its program is not there"),
+        "{doctor}"
+    );
 }

@@ -22,7 +22,16 @@ pub(super) fn answer(
         let session = Host::open(options).await?.session(request.session_id.clone());
         anyhow::Ok(objection(&session, request).await)
     })??;
-    Ok(refusal.map_or_else(|| request.no_objection(), |refusal| request.objection(&refusal.reason)))
+    Ok(refusal.map_or_else(|| request.no_objection(), |refusal| said(agent, request, &refusal.reason)))
+}
+
+/// An objection, in words that are so in this agent.
+fn said(agent: Agent, request: &HookRequest, reason: &str) -> HookAnswer {
+    let prompt = matches!(request.event, HookEvent::PromptSubmit { .. });
+    if prompt && !request.heeds_objection() {
+        return request.objection(&handed_on(agent, reason));
+    }
+    request.objection(reason)
 }
 
 /// What the hooks have against the event.
@@ -47,16 +56,16 @@ async fn objection(session: &Session, request: &HookRequest) -> Option<Refusal> 
         }
         HookEvent::SubagentStop(ending) => {
             let turn = session.part_of_turn(is_first(ending));
-            goes_on(request, turn.subagent_stop(cwd, ending.words.as_deref()).await.outcome)
+            goes_on(request, turn.subagent_stop(cwd, ending.words.as_deref()).await.outcome).0
         }
         HookEvent::Stop(ending) => {
             let turn = session.part_of_turn(is_first(ending));
-            let goes_on = goes_on(request, turn.stop(cwd, ending.words.as_deref()).await.outcome);
+            let (refusal, ends) = goes_on(request, turn.stop(cwd, ending.words.as_deref()).await.outcome);
             // Once, and only when it is over.
-            if goes_on.is_none() {
+            if ends {
                 turn.end().await;
             }
-            goes_on
+            refusal
         }
         HookEvent::PreCompact => noted(session.compact(cwd).await.outcome),
         HookEvent::SessionEnd => noted(session.end(cwd).await.outcome),
@@ -70,22 +79,29 @@ fn is_first(ending: &Ending) -> bool {
     ending.again == Some(false)
 }
 
-/// The message that sends the agent on, where it can be sent on and may go on.
-fn goes_on(request: &HookRequest, stopped: Stopped) -> Option<Refusal> {
+/// What is said of the end of an answer, and whether it ends all the same.
+fn goes_on(request: &HookRequest, stopped: Stopped) -> (Option<Refusal>, bool) {
     match stopped {
-        Stopped::Ends => None,
-        Stopped::GoesOn(refusal) if request.heeds_objection() => Some(refusal),
-        Stopped::GoesOn(refusal) => {
-            tracing::warn!("a hook objects, and this agent cannot be sent on: {}", refusal.reason);
-            None
-        }
+        Stopped::Ends => (None, true),
+        // Where nobody can be sent on, it is told.
+        Stopped::GoesOn(refusal) => (Some(refusal), !request.heeds_objection()),
         Stopped::AtTheLimit(refusal) => {
-            tracing::warn!(
-                "a hook objects once more, and the agent has gone on as often as it may: {}",
-                refusal.reason
-            );
-            None
+            let reason = &refusal.reason;
+            tracing::warn!("the agent has gone on as often as it may, and ends: {reason}");
+            (None, true)
         }
+    }
+}
+
+/// What is told of a prompt that this agent hands on whatever a hook says.
+fn handed_on(agent: Agent, reason: &str) -> String {
+    let begins = format!("{agent} hands this prompt on all the same");
+    let by = reason.strip_prefix("The prompt was not handed on, by ");
+    let because = reason.strip_prefix("The prompt was not handed on, because ");
+    match (by, because) {
+        (Some(rest), _) => format!("{begins}, against {rest}"),
+        (None, Some(rest)) => format!("{begins}, although {rest}"),
+        (None, None) => format!("{begins}. {reason}"),
     }
 }
 
@@ -104,7 +120,7 @@ pub(super) fn failure(agent: Agent, request: &HookRequest, what: &str) -> HookAn
         |begins: &str| format!("{begins}, because Portcullis could not ask its hooks: {what}. {WAY_OUT}");
     match &request.event {
         HookEvent::PreToolUse(_) => unjudged(agent, what, WAY_OUT),
-        HookEvent::PromptSubmit { .. } => request.objection(&told("The prompt was not handed on")),
+        HookEvent::PromptSubmit { .. } => said(agent, request, &told("The prompt was not handed on")),
         HookEvent::PostToolUse { .. } => request.objection(&told("This result was not looked at")),
         HookEvent::SessionStart
         | HookEvent::SubagentStop(_)

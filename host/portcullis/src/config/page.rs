@@ -21,7 +21,7 @@ A project's file may narrow, and nothing else. The last column says what it may 
 const HOOKS: &str = "
 ## Each of the hooks
 
-[Script hooks](../guides/operating.md#script-hooks) explains what they hear and how they answer.
+[Hooks](../guides/hooks.md) explains what they hear and how they answer.
 
 | key | value | default | what it does | in a project's file |
 | --- | --- | --- | --- | --- |

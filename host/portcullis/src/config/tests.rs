@@ -64,7 +64,8 @@ fn file() -> impl Strategy<Value = String> {
 /// Is every input of a judgement at least as strict in `after` as in `before`? Each
 /// field is named, so that a new one is thought about.
 fn is_as_strict(before: &Config, after: &Config) -> bool {
-    let Config { plugins, plugin, tools, permissions, channels, protect, audit, hooks, hook_defaults } = after;
+    let Config { plugins, plugin, tools, permissions, channels, protect, audit, hooks, hook_defaults } =
+        after;
     let requires = |config: &Config| -> BTreeSet<_> {
         config.plugins.required.iter().chain(&config.plugins.required_by_project).cloned().collect()
     };

@@ -162,6 +162,27 @@ fn every_agent_gets_the_documents_that_are_committed() {
     }
 }
 
+/// The page says where a hook's block counts, and what an entry asks for.
+#[test]
+fn the_reference_says_where_a_block_counts() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/agents.md");
+    let page = fs::read_to_string(page).unwrap();
+    for agent in Agent::ALL {
+        let cells = Event::ALL.map(|event| {
+            let (hears, heeds) = (agent.hears(event), agent.heeds(event));
+            match (hears, heeds, Installation::can_ask_for(agent, event)) {
+                (false, ..) => "none",
+                (true, true, true) => "**blocks**",
+                (true, true, false) => "blocks, by hand",
+                (true, false, true) => "told",
+                (true, false, false) => "told, by hand",
+            }
+        });
+        let row = format!("| `{agent}` | {} |", cells.join(" | "));
+        assert!(page.lines().any(|line| line == row), "the page lacks:\n{row}");
+    }
+}
+
 #[test]
 fn an_entry_waits_longer_than_the_hook_and_less_than_the_agent() {
     for agent in Agent::ALL {
