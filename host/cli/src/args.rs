@@ -110,8 +110,9 @@ pub(crate) struct CheckArguments {
 }
 
 /// Reads an agent's hook payload from standard input and answers in that agent's
-/// dialect. Whatever goes wrong, the answer is a refusal; nothing else is ever
-/// printed on standard output.
+/// dialect. A call is judged; at every other event the hooks are asked (see
+/// `portcullis hooks list`). Whatever goes wrong, a call is refused and a prompt is
+/// withheld; nothing else is ever printed on standard output.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct HookArguments {
@@ -134,6 +135,9 @@ pub(crate) struct HookArguments {
 /// runs, and sends a canary through it: a dangerous call that has to be stopped and a
 /// harmless one that has to pass. Installing twice changes nothing; entries of
 /// others, comments and order stay. A file that cannot be understood is left alone.
+///
+/// The entry asks for calls, for the end of a turn, and for the events that a hook
+/// listens to now. Install again when you add a hook at another event.
 ///
 /// Agents: claude, codex, gemini, copilot (VS Code too), cursor, opencode, goose,
 /// crush, cline, windsurf, droid, kiro, antigravity, amp.

@@ -18,11 +18,17 @@ pub(super) fn answer(
 ) -> anyhow::Result<HookAnswer> {
     let mut options = open::options(common, environment, Some(&request.cwd))?;
     options.ledger = open::ledger(common, environment, Some(agent.as_str()));
+    let forgetful = options.store_dir.is_none();
     let refusal = open::block_on(async {
         let session = Host::open(options).await?.session(request.session_id.clone());
         anyhow::Ok(objection(&session, request).await)
     })??;
-    Ok(refusal.map_or_else(|| request.no_objection(), |refusal| said(agent, request, &refusal.reason)))
+    let Some(Refusal { mut reason, .. }) = refusal else { return Ok(request.no_objection()) };
+    if forgetful && matches!(request.event, HookEvent::SessionStart) {
+        // The next process does not know of it.
+        reason.push_str(" There is no place to remember this, so end the session; HOME tells where one is.");
+    }
+    Ok(said(agent, request, &reason))
 }
 
 /// An objection, in words that are so in this agent.
