@@ -150,10 +150,15 @@ fn line(event: &str, line: &str, rest: &str) -> String {
     format!("[[hooks]]\nevent = \"{event}\"\nshell = true\ncommand = '''{line}'''\n{rest}\n")
 }
 
+/// A session that no other test has: all of them have one state directory.
+fn session(user: &User) -> String {
+    user.path("").file_name().unwrap().to_string_lossy().into_owned()
+}
+
 /// What Claude Code is told of an event in the user's workspace.
 fn told(user: &User, event: &str, more: &Value) -> Seen {
     let mut payload = serde_json::json!({
-        "session_id": "s1", "prompt_id": "p1", "cwd": user.path("work"), "hook_event_name": event,
+        "session_id": session(user), "prompt_id": "p1", "cwd": user.path("work"), "hook_event_name": event,
     });
     payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     user.run(&["hook", "--agent", "claude"], payload.to_string())
@@ -253,7 +258,7 @@ fn a_hook_hears_at_each_event_what_the_event_has() {
         let heard: Value =
             serde_json::from_str(&fs::read_to_string(user.path("work/heard")).unwrap()).unwrap();
         let mut expected =
-            serde_json::json!({ "event": event, "session_id": "s1", "cwd": user.path("work") });
+            serde_json::json!({ "event": event, "session_id": session(&user), "cwd": user.path("work") });
         if has_tool {
             expected["tool"] = tool.clone();
         }
@@ -302,7 +307,9 @@ fn an_agent_is_sent_on_up_to_the_limit_and_the_turn_ends_once() {
         }
     }
     let shown = user.run(&["ledger", "show", "--json"], "").stdout;
-    assert_eq!(shown.matches("[stop-hook] ").count(), 6, "{shown}");
+    let own = format!("\"session\":\"{}\"", session(&user));
+    let tagged = |line: &&str| line.contains(&own) && line.contains("[stop-hook] ");
+    assert_eq!(shown.lines().filter(tagged).count(), 6);
 }
 
 /// H09: a hook that has Portcullis judge the call comes back to itself, and an end is made.
