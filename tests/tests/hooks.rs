@@ -116,6 +116,25 @@ async fn components_and_scripts_mean_the_same_at_every_event() {
     }
 }
 
+/// A component hears the event's name, its call and its text, through the SDK as well.
+#[tokio::test]
+async fn a_component_hears_what_a_script_hears() {
+    let place = Place::new();
+    place.put("every-kind.wasm", include_bytes!("../guests/dist/every-kind.wasm"));
+    let host = place.open("[plugins]\nenabled = [\"every-kind\"]").await;
+    let followed: Vec<_> = host.all_hooks().into_iter().map(|hook| (hook.event, hook.rule)).collect();
+    assert_eq!(followed, [(Event::Stop, None), (Event::PreToolUse, Some("bash(git push *)".to_owned()))]);
+    for (words, said) in [("done", None), ("approve", None), ("block", Some("stop of nothing"))] {
+        let told = host.session("s").turn().stop(CWD, Some(words)).await;
+        let reason = stopped(told.outcome).map(|refusal| refusal.reason);
+        assert_eq!(reason.is_some(), said.is_some(), "{words}: {reason:?}");
+        assert!(reason.unwrap_or_default().ends_with(said.unwrap_or_default()), "{words}");
+        assert_eq!(told.runs.len(), 1);
+    }
+    // At a call there is no text, so it has no opinion.
+    assert!(host.session("s").turn().judge(bash("git push origin x")).await.outcome.is_ok());
+}
+
 /// CF-02: each way in which a component hook can fail, with its three arms.
 #[tokio::test]
 async fn every_way_in_which_a_component_hook_fails_refuses_the_call_and_serves_the_next() {

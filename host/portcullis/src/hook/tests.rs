@@ -222,21 +222,21 @@ async fn a_hook_that_is_not_meant_is_not_started() {
 #[tokio::test]
 async fn a_thousand_hooks_keep_to_their_time_together() {
     let bench = Bench::new();
-    let second = Duration::from_secs(1);
-    let quick = ScriptHook { time: second, ..bench.hook("quick", "exit 0", FailureMode::Closed) };
+    let together = Duration::from_secs(3);
+    let quick = ScriptHook { time: together, ..bench.hook("quick", "exit 0", FailureMode::Closed) };
     let slow = ScriptHook {
         time: Duration::from_millis(400),
         ..bench.hook("slow", "exec sleep 600", FailureMode::Open)
     };
     let mut hooks = vec![quick.clone()];
     hooks.extend(std::iter::repeat_n(slow, 999));
-    let outcome = bench.ask_about(&hooks, &occasion("/"), second).await;
+    let outcome = bench.ask_about(&hooks, &occasion("/"), together).await;
     assert_eq!((outcome.blocked.as_ref(), outcome.runs.len()), (None, 1000));
     let late = |run: &&HookRun| matches!(&run.said, HookSaid::Failed(how) if how.contains("together"));
     let not_asked = outcome.runs.iter().filter(late).count();
     assert!(not_asked > 990, "{not_asked}");
     hooks.push(quick);
-    let outcome = bench.ask_about(&hooks, &occasion("/"), second).await;
+    let outcome = bench.ask_about(&hooks, &occasion("/"), together).await;
     let blocked = outcome.blocked.unwrap();
     assert!(blocked.fault == Some(FaultKind::Timeout) && blocked.reason.contains("together"), "{blocked:?}");
 }
