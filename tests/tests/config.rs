@@ -31,10 +31,10 @@ fn every_valid_file_is_taken_over_whole() {
     let files = files("valid");
     assert!(files.len() >= 12);
     for file in files {
-        let loaded = config::load(&Files { user: Some(file.clone()), project: None });
+        let loaded = config::load(&Files { user: Some(file.clone()), ..Files::default() });
         let loaded = loaded.unwrap_or_else(|error| panic!("{error}"));
         // As a project's file it is one as well, though little of it is taken.
-        config::load(&Files { user: None, project: Some(file) }).unwrap();
+        config::load(&Files { project: Some(file), ..Files::default() }).unwrap();
         assert!(loaded.ignored.is_empty());
     }
 }

@@ -87,6 +87,9 @@ pub(crate) enum Verb {
     /// Show what holds and where it comes from, and say what is wrong with a file.
     #[command(subcommand)]
     Config(ConfigVerb),
+    /// Say what a project may do besides refusing, after a look at it.
+    #[command(subcommand)]
+    Trust(TrustVerb),
     /// Look up what was decided, and check that nobody changed it.
     #[command(subcommand)]
     Ledger(LedgerVerb),
@@ -328,6 +331,61 @@ pub(crate) struct ConfigValidateArguments {
     /// [default: the user's file and the project's].
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TrustVerb {
+    /// Show what a project brings: trusted, waiting, or changed since.
+    Status(TrustStatusArguments),
+    /// Trust a project's files as they are now, after showing what they would do.
+    Add(TrustAddArguments),
+    /// Take the trust in a project back.
+    Remove(TrustRemoveArguments),
+}
+
+/// Prints a line for each file of the project that needs trust: its plugins, its
+/// configuration, and the programs of its hooks. The exit code is 1 when one changed
+/// since it was trusted, or cannot be trusted.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct TrustStatusArguments {
+    /// The project [default: the one that the workspace lies in].
+    #[arg(value_name = "PROJECT")]
+    pub(crate) project: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Shows each plugin with its digest and what it wishes for, each value of the
+/// project's configuration that only trust allows, and each hook's program; asks, and
+/// binds the trust to this directory and to the bytes of each file. A file that changes
+/// loses what it brought.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct TrustAddArguments {
+    /// The project [default: the one that the workspace lies in].
+    #[arg(value_name = "PROJECT")]
+    pub(crate) project: Option<PathBuf>,
+    /// Do not ask.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Trusts nothing of the project any more, in hosts that run too. Its guards act on,
+/// and its configuration narrows. The exit code is 1 when it was not trusted.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct TrustRemoveArguments {
+    /// The project [default: the one that the workspace lies in].
+    #[arg(value_name = "PROJECT")]
+    pub(crate) project: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

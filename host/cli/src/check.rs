@@ -165,10 +165,16 @@ fn skip_line(input: &mut impl BufRead) {
 
 /// What calls are judged with: an open host, or the reason why there is none.
 struct Bench {
-    host: Result<(Host, tokio::runtime::Runtime), String>,
+    host: Result<(Host, tokio::runtime::Runtime), Closed>,
     sessions: HashMap<String, Session>,
     /// For what does not reach the gate.
     ledger: Option<Ledger>,
+}
+
+/// Why there is no host: for the model, and the command with which the user finds out more.
+struct Closed {
+    what: String,
+    way_out: &'static str,
 }
 
 impl Bench {
@@ -183,7 +189,8 @@ impl Bench {
             Ok((host, executor))
         });
         // `-v` shows the whole of it; the model gets the part that is for it.
-        Self { host: opened.map_err(|error| open::for_model(&error)), sessions: HashMap::new(), ledger }
+        let closed = |error| Closed { what: open::for_model(&error), way_out: open::way_out(&error) };
+        Self { host: opened.map_err(closed), sessions: HashMap::new(), ledger }
     }
 
     /// The refusal of a line that never reaches the gate, written down.
@@ -217,10 +224,10 @@ impl Bench {
                     .or_insert_with(|| host.session(call.session_id.clone()));
                 executor.block_on(session.turn().judge(call)).to_wire()
             }
-            Err(reason) => {
+            Err(Closed { what, way_out }) => {
                 let what = format!(
-                    "Portcullis cannot judge: {reason}. Every tool call is refused until that is mended. Ask the \
-                     user to run `portcullis plugin list`"
+                    "Portcullis cannot judge: {what}. Every tool call is refused until that is mended. Ask the \
+                     user to run `{way_out}`"
                 );
                 let by = RefusedBy { kind: RefuserKind::Standing, name: "portcullis".to_owned() };
                 let block = block(&call.id, &call.tool, FaultKind::Load, &what);

@@ -21,6 +21,7 @@ use crate::install;
 use crate::ledger::rates::{DAYS, Rate, Rates};
 use crate::open;
 use crate::printer::{self, Printer};
+use crate::trust::{self, Stands};
 
 /// How one thing stands.
 struct Finding {
@@ -68,6 +69,7 @@ pub(crate) fn run(
     printer: &Printer,
 ) -> anyhow::Result<Exit> {
     let (mut findings, hooks) = host(common, environment);
+    findings.extend(trust(common, environment));
     findings.extend(places(environment));
     findings.extend(ledger(common, environment));
     findings.extend(of_late(common, environment));
@@ -235,6 +237,39 @@ fn plugins(common: &Common, report: &Report) -> Vec<Finding> {
             if common.no_plugins { "leave `--no-plugins` out" } else { "name one in `[plugins] enabled`" };
         findings.push(Finding::fail("guards", "no guard is active, so nothing is judged", remedy));
     }
+    findings
+}
+
+/// What is trusted of the project, and what of that is not as it was.
+fn trust(common: &Common, environment: &Environment) -> Vec<Finding> {
+    const AGAIN: &str = "`portcullis trust add` shows it, and trusts it as it is now";
+    let (parts, replaced) = match trust::overview_here(common, environment) {
+        Ok(Some(seen)) => seen,
+        Ok(None) => return Vec::new(),
+        Err(error) if error.is::<ConfigError>() => return Vec::new(),
+        Err(error) => {
+            let remedy =
+                "mend that; until then no project is trusted, and `portcullis trust status` looks again";
+            return vec![Finding::fail("trust", format!("{error:#}"), remedy)];
+        }
+    };
+    let mut findings = Vec::new();
+    if replaced {
+        let text = "another directory was trusted, which stood here before; nothing of this one is";
+        findings.push(Finding::fail("trust", text, AGAIN));
+    }
+    findings.extend(parts.iter().map(|part| {
+        let (subject, text) = (format!("trust in {}", printer::plain(&part.path)), part.stands.meaning());
+        match part.stands {
+            Stands::Trusted => Finding::ok(subject, text),
+            Stands::Waits => {
+                Finding::warn(subject, text, "`portcullis trust add` shows what it would do, and asks")
+            }
+            Stands::Changed | Stands::Kept => Finding::fail(subject, text, AGAIN),
+            Stands::Gone => Finding::warn(subject, text, "`portcullis trust add` or `remove` forgets it"),
+            Stands::Broken => Finding::warn(subject, text, "`portcullis trust status` says why"),
+        }
+    }));
     findings
 }
 

@@ -15,6 +15,7 @@ mod open;
 mod plugin;
 mod printer;
 mod process;
+mod trust;
 mod why;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -80,6 +81,7 @@ fn main() -> ExitCode {
         Verb::Plugin(verb) => plugin::run(&arguments.common, &verb, &environment, &printer),
         Verb::Hooks(verb) => hooks::run(&arguments.common, &verb, &environment, &printer),
         Verb::Config(verb) => config::run(&arguments.common, &verb, &environment, &printer),
+        Verb::Trust(verb) => trust::run(&arguments.common, &verb, &environment, &printer),
         Verb::Ledger(verb) => ledger::run(&verb, &environment, &printer),
     };
     exit.unwrap_or_else(|error| {

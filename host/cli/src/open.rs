@@ -11,6 +11,7 @@ use portcullis::ledger::{Entry, EntryKind, Ledger, LedgerOptions};
 use portcullis::model::fault::FaultKind;
 use portcullis::model::judgement::Verdict;
 use portcullis::runtime::{Allocation, CacheDir, Compiler, Terminal};
+use portcullis::trust::{Held, TrustStore, Workspace, root_of};
 use portcullis::{ConfigError, Host, HostError, HostOptions, Lifts, OwnFiles};
 
 use crate::COMPILE;
@@ -36,7 +37,9 @@ pub(crate) fn options(
     let work = work.or_else(|| workspace(common, environment));
     // The directories above `a/..` are not those above `a`.
     let work = work.map(|work| std::fs::canonicalize(&work).unwrap_or(work));
-    options.config = loaded(common, environment, work.as_deref())?.config;
+    let files = files(common, environment, work.as_deref())?;
+    options.configure(files.clone(), said(&files)?);
+    options.trust = trust(common, environment);
     options.config.permissions.mode = common.mode.or(options.config.permissions.mode);
     options.own = OwnFiles {
         config: common
@@ -52,14 +55,29 @@ pub(crate) fn options(
         options.plugin_dir = options.plugin_dir.or_else(|| environment.plugins.clone());
         options.project_plugin_dir = work.and_then(|work| project_plugins(&work));
     }
-    if let (Some(cache), Some(state)) = (&environment.cache, &environment.state) {
-        options.cache = Some(CacheDir { dir: cache.join("components"), key: state.join("cache.key") });
+    options.cache = cache(environment);
+    if let (Some(_), Some(state)) = (&environment.cache, &environment.state) {
         options.store_dir = Some(state.join("store"));
     }
     options.lifts = lifts(common, environment);
     options.env = environment.variables.clone();
     options.terminal = Arc::new(Bell);
     Ok(options)
+}
+
+/// The options of a host that is not for judging: the machine's alone, without any file of
+/// the user's or the project's.
+pub(crate) fn bare(environment: &Environment) -> anyhow::Result<HostOptions> {
+    let program = environment.program.clone().context("this program's own path cannot be had")?;
+    let mut options = HostOptions::new(Compiler::Helper { program, arguments: vec![COMPILE.to_owned()] });
+    options.allocation = Allocation::OnDemand;
+    options.cache = cache(environment);
+    Ok(options)
+}
+
+fn cache(environment: &Environment) -> Option<CacheDir> {
+    let (cache, state) = (environment.cache.as_ref()?, environment.state.as_ref()?);
+    Some(CacheDir { dir: cache.join("components"), key: state.join("cache.key") })
 }
 
 /// How long a process that has already answered waits for other writers.
@@ -69,6 +87,12 @@ const LATE_WAIT: Duration = Duration::from_millis(500);
 pub(crate) fn lifts(common: &Common, environment: &Environment) -> Option<Lifts> {
     let state = environment.state.as_ref().filter(|_| !common.isolated)?;
     Some(Lifts::new(state.join("lifted.json")))
+}
+
+/// Which projects are trusted.
+pub(crate) fn trust(common: &Common, environment: &Environment) -> Option<TrustStore> {
+    let state = environment.state.as_ref().filter(|_| !common.isolated)?;
+    Some(TrustStore::new(&state.join("trust")))
 }
 
 /// Where what is decided is written down. `--isolated` leaves no trace.
@@ -146,6 +170,11 @@ pub(crate) fn for_model(error: &anyhow::Error) -> String {
     what.to_owned()
 }
 
+/// The command with which the user finds out more of an error.
+pub(crate) fn way_out(error: &anyhow::Error) -> &'static str {
+    if error.is::<ConfigError>() { "portcullis config validate" } else { "portcullis plugin list" }
+}
+
 /// The configuration files that these options name, or the user's, and that of the
 /// project that `work` lies in.
 pub(crate) fn files(
@@ -157,13 +186,24 @@ pub(crate) fn files(
         anyhow::ensure!(named.is_file(), "the configuration `{}` is not there", named.display());
     }
     let user = environment.config.clone().filter(|_| !common.isolated);
-    Ok(Files {
-        user: common.config.clone().or(user),
-        project: work.filter(|_| !common.isolated).and_then(|work| {
-            // The directories above `a/..` are not those above `a`.
-            project_config(&std::fs::canonicalize(work).unwrap_or_else(|_| work.to_owned()))
-        }),
-    })
+    let project = work.filter(|_| !common.isolated).and_then(|work| {
+        // The directories above `a/..` are not those above `a`.
+        project_config(&std::fs::canonicalize(work).unwrap_or_else(|_| work.to_owned()))
+    });
+    let trust = project.as_deref().and_then(|project| trusted(common, environment, root_of(project)?));
+    Ok(Files { user: common.config.clone().or(user), project, trust })
+}
+
+/// What is trusted of the project at `root`; nothing when that cannot be known.
+fn trusted(common: &Common, environment: &Environment, root: &Path) -> Option<Arc<Workspace>> {
+    match trust(common, environment)?.workspace(root) {
+        Ok(Held::Trusted(workspace)) => Some(Arc::new(workspace)),
+        Ok(Held::Nothing | Held::Replaced(_)) => None,
+        Err(error) => {
+            tracing::warn!("{error}");
+            None
+        }
+    }
 }
 
 /// What these files say.
@@ -172,7 +212,11 @@ pub(crate) fn loaded(
     environment: &Environment,
     work: Option<&Path>,
 ) -> anyhow::Result<Loaded> {
-    let loaded = config::load(&files(common, environment, work)?)?;
+    said(&files(common, environment, work)?)
+}
+
+fn said(files: &Files) -> anyhow::Result<Loaded> {
+    let loaded = config::load(files)?;
     for ignored in &loaded.ignored {
         tracing::warn!("{ignored}");
     }

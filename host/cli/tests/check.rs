@@ -191,8 +191,8 @@ fn a_broken_configuration_refuses_every_line() {
     user.config("[plugins]\nenabeld = []\n");
     seen!(user.run(&["check"], format!("{NPM}\n{NPM}\n")), @r#"
     exit 2
-    out: {"id":"","verdict":"block","by":{"kind":"standing","name":"portcullis"},"code":"fault/load","fault":"load","reason":"Blocked: Portcullis cannot judge: its configuration cannot be used. Every tool call is refused until that is mended. Ask the user to run `portcullis plugin list`.","auto_approved":false,"micros":0}
-    out: {"id":"","verdict":"block","by":{"kind":"standing","name":"portcullis"},"code":"fault/load","fault":"load","reason":"Blocked: Portcullis cannot judge: its configuration cannot be used. Every tool call is refused until that is mended. Ask the user to run `portcullis plugin list`.","auto_approved":false,"micros":0}
+    out: {"id":"","verdict":"block","by":{"kind":"standing","name":"portcullis"},"code":"fault/load","fault":"load","reason":"Blocked: Portcullis cannot judge: its configuration cannot be used. Every tool call is refused until that is mended. Ask the user to run `portcullis config validate`.","auto_approved":false,"micros":0}
+    out: {"id":"","verdict":"block","by":{"kind":"standing","name":"portcullis"},"code":"fault/load","fault":"load","reason":"Blocked: Portcullis cannot judge: its configuration cannot be used. Every tool call is refused until that is mended. Ask the user to run `portcullis config validate`.","auto_approved":false,"micros":0}
     err: ERROR portcullis::open: the configuration is not valid, so nothing of it is used: [user]/config/portcullis/config.toml:2:1: `plugins.enabeld`: unknown key; did you mean `enabled`?
     "#);
     assert_eq!(user.run(&["check", "--isolated"], NPM).code, Some(0));

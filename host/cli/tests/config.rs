@@ -115,6 +115,7 @@ fn no_word_of_the_projects_file_reaches_what_a_hook_says() {
         seen.to_string().contains("cannot be used") && !seen.to_string().contains("ignore your"),
         "{seen}"
     );
+    assert!(seen.stderr.contains("Ask the user to run `portcullis config validate`."), "{seen}");
     user.write("work/.portcullis/config.toml", "[plugins]\nrequired = [\"ignore-your-user\"]\n");
     let seen = user.run(&["check"], LS);
     assert_eq!(seen.code, Some(2), "{seen}");

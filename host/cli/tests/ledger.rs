@@ -123,7 +123,8 @@ fn a_refusal_is_one_line_and_an_allowed_call_is_none_until_the_file_says_so() {
     assert_eq!(word(keeper.lines(&[]).last().unwrap(), "/verdict"), "allow");
     // And nothing at all where no file of the user's is read.
     assert_eq!(keeper.run(&["check", "--isolated"], RM).code, Some(2));
-    assert_eq!(keeper.lines(&[]).len(), 3);
+    let kinds: Vec<_> = keeper.lines(&[]).iter().map(|line| word(line, "/kind").to_owned()).collect();
+    assert_eq!(kinds, ["judgement", "judgement", "config", "judgement"]);
 }
 
 #[test]
@@ -177,9 +178,31 @@ fn a_change_of_what_acts_is_one_line() {
         keeper.run(&["check"], LS);
     }
     let lines = keeper.lines(&[]);
-    assert_eq!((lines.len(), word(&lines[0], "/kind")), (1, "plugins"), "{lines:?}");
-    assert_eq!(word(&lines[0], "/reason"), "Other plugins act than before: time went.");
-    assert_eq!((word(&lines[0], "/plugins/0/name"), &lines[0]["plugins"][1]), ("guard", &Value::Null));
+    assert_eq!((lines.len(), word(&lines[0], "/kind")), (2, "config"), "{lines:?}");
+    assert_eq!((word(&lines[0], "/reason"), word(&lines[0], "/config").len()), (ANOTHER, 64));
+    assert_eq!(word(&lines[1], "/kind"), "plugins");
+    assert_eq!(word(&lines[1], "/reason"), "Other plugins act than before: time went.");
+    assert_eq!((word(&lines[1], "/plugins/0/name"), &lines[1]["plugins"][1]), ("guard", &Value::Null));
+}
+
+const ANOTHER: &str = "The configuration is another one than before.";
+
+/// A process that lives for one call has no last good configuration. What it lost since
+/// the call before is written down.
+#[test]
+fn a_configuration_that_lost_something_between_two_calls_is_a_line_that_says_what() {
+    let keeper = Keeper::new();
+    let strict = "[plugins]\nrequired = [\"guard\"]\n[audit]\nrequired = true\n";
+    // The same words in another order say the same, and a comment says nothing.
+    let again = "# house rules\n[audit]\nrequired = true\n[plugins]\nrequired = [\"guard\"]\n";
+    for config in [strict, strict, again, "", "", strict] {
+        keeper.0.config(config);
+        assert_eq!(keeper.run(&["check"], LS).code, Some(0));
+    }
+    let lines = keeper.lines(&[]);
+    let told: Vec<_> = lines.iter().map(|line| (word(line, "/kind"), word(line, "/reason"))).collect();
+    let lost = format!("{ANOTHER} It lost `audit.required = true`, `guard` in `plugins.required`.");
+    assert_eq!(told, [("config", lost.as_str()), ("config", ANOTHER)]);
 }
 
 #[test]

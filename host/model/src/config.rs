@@ -36,6 +36,9 @@ pub struct Config {
     pub hooks: Vec<HookConfig>,
     /// What holds for all of them.
     pub hook_defaults: HookDefaultsConfig,
+    /// What a trusted project says besides; no file has this key.
+    #[serde(skip)]
+    pub of_project: ProjectConfig,
 }
 
 /// `[hook_defaults]`. Apart from `[[hooks]]`, because a list of tables has no keys of
@@ -86,6 +89,22 @@ impl<'de> Deserialize<'de> for Rounds {
             .map(Self)
             .ok_or_else(|| serde::de::Error::custom(format_args!("1 to {MAX} turns: `{value}`")))
     }
+}
+
+/// What a project's file says that only trust allows. It is apart, because trust can be
+/// withdrawn at any moment, and because it is about the project's own plugins alone.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ProjectConfig {
+    /// The project's file.
+    pub file: PathBuf,
+    /// The digest of its bytes, which were trusted.
+    pub digest: String,
+    /// The tables of the plugins that the project brings: settings and grants.
+    pub plugin: BTreeMap<PluginName, PluginConfig>,
+    /// Its hooks, which are asked behind the user's.
+    pub hooks: Vec<HookConfig>,
+    /// The tools that it vouches for.
+    pub known_tools: Vec<String>,
 }
 
 /// One `[[hooks]]`.

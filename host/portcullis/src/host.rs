@@ -2,20 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use portcullis_model::config::Config;
 use portcullis_runtime::{Allocation, CacheDir, Compiler, Runtime, RuntimeOptions, Terminal};
 
+use crate::config::{Files, Loaded};
 use crate::error::HostError;
+use crate::follow::{ConfigReport, Follower, Shared, lock};
 use crate::hook::{HookRow, Memory, ScriptHook, Surroundings};
 use crate::ledger::{Ledger, LedgerOptions};
 use crate::lift::Lifts;
 use crate::plugin::{Inspection, Loader, Maker, Pass, PluginSet, Report, SmallStore, Sources, Watch};
-use crate::policy::{Approver, Channel, Policy};
-use crate::protect::{Code, Places, Protection};
+use crate::policy::Approver;
+use crate::protect::{Code, PLUGIN, Places};
 use crate::record::Recorder;
+use crate::rules::{Rules, Snapshot};
+use crate::trust::{TrustStore, Warrant, root_of};
 
 /// How long [`Host::open`] waits for files that are still being written.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -33,9 +37,16 @@ pub struct HostOptions {
     pub cache: Option<CacheDir>,
     /// The operator's configuration.
     pub config: Config,
+    /// The digest of all that it says, so that the ledger can tell of another one.
+    pub config_digest: Option<String>,
+    /// The files that it was read from. A host that watches follows them.
+    pub config_files: Option<Files>,
+    /// Which projects are trusted. Without it none is.
+    pub trust: Option<TrustStore>,
     /// The user's plugin directory.
     pub plugin_dir: Option<PathBuf>,
-    /// The project's plugin directory. What lies there may refuse, and no more.
+    /// The project's plugin directory. What lies there may refuse, and no more before the
+    /// project is trusted.
     pub project_plugin_dir: Option<PathBuf>,
     /// Plugin files behind the others.
     pub plugins: Vec<PathBuf>,
@@ -60,7 +71,8 @@ pub struct HostOptions {
     pub env: BTreeMap<String, String>,
     /// The user's terminal.
     pub terminal: Arc<dyn Terminal>,
-    /// Follow the plugin directories while the host runs.
+    /// Follow the plugin directories, the configuration files and what is trusted while
+    /// the host runs.
     pub watch: bool,
     /// A file that cannot be used is given this long without a change before that
     /// counts: it may still be being written.
@@ -78,6 +90,9 @@ impl HostOptions {
             allocation: Allocation::Pool,
             cache: None,
             config: Config::default(),
+            config_digest: None,
+            config_files: None,
+            trust: None,
             plugin_dir: None,
             project_plugin_dir: None,
             plugins: Vec::new(),
@@ -93,6 +108,22 @@ impl HostOptions {
             watch: false,
             quiet: Duration::from_millis(500),
         }
+    }
+}
+
+impl HostOptions {
+    /// Takes over the configuration that was read from `files`.
+    pub fn configure(&mut self, files: Files, loaded: Loaded) {
+        self.config_digest = Some(loaded.digest().to_string());
+        self.config_files = Some(files);
+        self.config = loaded.config;
+    }
+
+    /// The trust in the project that `path` is a file or a directory of.
+    fn warrant(&self, path: Option<&PathBuf>) -> Option<Arc<Warrant>> {
+        let root = path.and_then(|path| root_of(path))?;
+        let store = self.trust.clone()?;
+        Some(Arc::new(Warrant::new(store, root.to_owned())))
     }
 }
 
@@ -127,18 +158,12 @@ pub struct Host {
 
 #[derive(Debug)]
 struct Inner {
-    plugins: Arc<RwLock<Arc<PluginSet>>>,
-    known_tools: Vec<String>,
+    shared: Arc<Shared>,
     home: Option<String>,
-    protection: Option<Protection>,
-    recorder: Option<Arc<Recorder>>,
+    recorder: Arc<Recorder>,
     lifts: Option<Lifts>,
-    hooks: Vec<ScriptHook>,
     surroundings: Surroundings,
     memory: Memory,
-    max_turns: u32,
-    channel: Channel,
-    policy: Policy,
     project: Option<PathBuf>,
     approver: Option<(Arc<dyn Approver>, Duration)>,
     watch: Option<Watch>,
@@ -158,62 +183,66 @@ impl Host {
         if options.no_plugins && options.config.plugins.locked {
             return Err(HostError::Locked);
         }
-        let protection = options.config.protect.own_files.then(|| Protection::new(places(&options)));
-        let recorder = recorder(&options).map(Arc::new);
+        let places = places(&options);
+        let files = options.config_files.clone().filter(|_| options.watch);
+        let project = options.config_files.as_ref().and_then(|files| files.project.as_ref());
+        let (for_config, for_plugins) =
+            (options.warrant(project), options.warrant(options.project_plugin_dir.as_ref()));
+        let kept_places = options.watch.then(|| places.clone());
+        let digest = options.config_digest.clone();
+        let rules = Arc::new(Rules::new(&options.config, places, for_config.as_ref(), digest)?);
+        let recorder = Arc::new(recorder(&options));
         let lifts = options.lifts;
-        let channel = Channel::new(&options.config.channels)?;
-        let policy = Policy::new(&options.config)?;
         let approver = options.approver.map(|approver| (approver, options.approval_time));
-        let defaults = options.config.hook_defaults;
-        let hooks = options.config.hooks.iter().map(|hook| ScriptHook::new(hook, defaults.failure_mode));
-        let hooks = hooks.collect::<Result<Vec<_>, _>>().map_err(HostError::Hook)?;
-        let variables = if hooks.is_empty() { BTreeMap::new() } else { options.env.clone() };
+        let needs_variables = files.is_some() || !rules.hooks().is_empty();
+        let variables = if needs_variables { options.env.clone() } else { BTreeMap::new() };
         let memory = Memory::new(options.store_dir.clone());
         let mut runtime = RuntimeOptions::new(options.compiler);
         runtime.allocation = options.allocation;
         runtime.cache = options.cache;
-        let known_tools = options.config.tools.known.clone();
         let home = options.env.get("HOME").filter(|home| home.starts_with('/')).cloned();
+        let config = Arc::new(options.config);
         let maker = Maker {
             runtime: Runtime::new(runtime)?,
-            config: Arc::new(options.config),
+            config: Arc::clone(&config),
             env: Arc::new(options.env),
             store: Arc::new(SmallStore::new(options.store_dir)),
             terminal: options.terminal,
         };
         let sources =
             Sources { user: options.plugin_dir, project: options.project_plugin_dir, named: options.plugins };
-        let mut loader = Loader::new(maker, sources, options.no_plugins, options.quiet);
+        let mut loader = Loader::new(maker, sources, for_plugins, options.no_plugins, options.quiet);
         let first = settled(&mut loader).await;
-        if let Some(recorder) = &recorder {
-            recorder.opened(&first.report, options.no_plugins);
-        }
-        let plugins = Arc::new(RwLock::new(Arc::new(first)));
-        let follower = recorder.clone();
-        let changed = move |set: &PluginSet| {
-            if let Some(recorder) = &follower {
-                recorder.follow(&set.report);
-            }
-        };
-        let watch = options
-            .watch
-            .then(|| Watch::start(loader, Arc::clone(&plugins), changed))
-            .transpose()
-            .map_err(HostError::Watch)?;
+        recorder.opened(&first.report, rules.configured.as_ref(), options.no_plugins);
+        let snapshot = Snapshot { plugins: Arc::new(first), rules: Arc::clone(&rules) };
+        let report = ConfigReport { digest: options.config_digest, ..ConfigReport::default() };
+        let shared = Arc::new(Shared {
+            snapshot: RwLock::new(snapshot),
+            report: Mutex::new(report),
+            accepted: Mutex::default(),
+            pending: Mutex::default(),
+        });
+        let follower = kept_places.map(|places| Follower {
+            shared: Arc::clone(&shared),
+            recorder: Arc::clone(&recorder),
+            files,
+            warrant: for_config,
+            trust_file: options.trust.map(|trust| trust.file().to_owned()),
+            places,
+            config,
+            rules,
+            quiet: options.quiet,
+        });
+        let watch = follower.map(|follower| Watch::start(loader, follower));
+        let watch = watch.transpose().map_err(HostError::Watch)?;
         Ok(Self {
             inner: Arc::new(Inner {
-                plugins,
-                known_tools,
+                shared,
                 home,
-                protection,
                 recorder,
                 lifts,
-                hooks,
                 surroundings: Surroundings::new(variables),
                 memory,
-                max_turns: defaults.max_turns.get(),
-                channel,
-                policy,
                 project: options.own.project,
                 approver,
                 watch,
@@ -241,8 +270,31 @@ impl Host {
         }
     }
 
+    /// How the configuration stands. A change of the files that is wrong, or that would
+    /// lose what is strict, is not taken over.
+    #[must_use]
+    pub fn config_report(&self) -> ConfigReport {
+        lock(&self.inner.shared.report).clone()
+    }
+
+    /// Takes over the configuration that waits because something would be lost with it.
+    /// This is the operator's word: no agent and no file may say it. True when one waited.
+    pub fn accept_config(&self) -> bool {
+        let waits = *lock(&self.inner.shared.pending);
+        if waits.is_some() {
+            *lock(&self.inner.shared.accepted) = waits;
+            self.refresh();
+        }
+        waits.is_some()
+    }
+
     pub(crate) fn plugins(&self) -> Arc<PluginSet> {
-        Arc::clone(&self.inner.plugins.read().unwrap_or_else(PoisonError::into_inner))
+        self.snapshot().plugins
+    }
+
+    /// What a call is judged by, from its start to its end.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.inner.shared.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The standing refusals of `set` that are lifted now. The file is only looked
@@ -256,17 +308,17 @@ impl Host {
 
     /// The script hooks of the configuration, in order; also those that are off.
     #[must_use]
-    pub fn hooks(&self) -> &[ScriptHook] {
-        &self.inner.hooks
+    pub fn hooks(&self) -> Vec<ScriptHook> {
+        self.snapshot().rules.hooks().to_vec()
     }
 
     /// Every hook in the order in which they are asked: those of plugins, then scripts.
     #[must_use]
     pub fn all_hooks(&self) -> Vec<HookRow> {
-        let plugins = self.plugins();
+        let Snapshot { plugins, rules } = self.snapshot();
         let components = plugins.hooks().flat_map(|(_, hook)| hook.rows());
-        let rows = components.chain(self.inner.hooks.iter().map(ScriptHook::row));
-        rows.map(|row| HookRow { denied: !self.channel().has_hook(&row.name), ..row }).collect()
+        let rows = components.chain(rules.hooks().iter().map(ScriptHook::row));
+        rows.map(|row| HookRow { denied: !rules.channel.has_hook(&row.name), ..row }).collect()
     }
 
     pub(crate) fn surroundings(&self) -> &Surroundings {
@@ -277,24 +329,8 @@ impl Host {
         &self.inner.memory
     }
 
-    pub(crate) fn max_turns(&self) -> u32 {
-        self.inner.max_turns
-    }
-
     pub(crate) fn home(&self) -> Option<&str> {
         self.inner.home.as_deref()
-    }
-
-    pub(crate) fn protection(&self) -> Option<&Protection> {
-        self.inner.protection.as_ref()
-    }
-
-    pub(crate) fn channel(&self) -> &Channel {
-        &self.inner.channel
-    }
-
-    pub(crate) fn policy(&self) -> &Policy {
-        &self.inner.policy
     }
 
     /// The workspace's root, where the host was told it.
@@ -307,43 +343,40 @@ impl Host {
         self.inner.approver.as_ref().map(|(approver, time)| (&**approver, *time))
     }
 
-    pub(crate) fn recorder(&self) -> Option<&Recorder> {
-        self.inner.recorder.as_deref()
-    }
-
-    pub(crate) fn known_tools(&self) -> &[String] {
-        &self.inner.known_tools
+    pub(crate) fn recorder(&self) -> &Recorder {
+        &self.inner.recorder
     }
 }
 
 /// What writes down what a host with these options decides.
-fn recorder(options: &HostOptions) -> Option<Recorder> {
+fn recorder(options: &HostOptions) -> Recorder {
     let audit = options.config.audit;
     let ledger = options.ledger.clone().map(|own| Ledger::new(own, audit, &options.env));
     let sources = [&options.own.config, &options.plugin_dir, &options.project_plugin_dir];
-    let place = sources.into_iter().flatten().chain(&options.plugins);
+    let project = options.config_files.as_ref().and_then(|files| files.project.as_ref());
+    let place = sources.into_iter().flatten().chain(&options.plugins).chain(project);
     let place: Vec<_> = place.map(|path| path.to_string_lossy()).collect();
-    Recorder::new(ledger, audit, place.join("\n"))
+    Recorder::new(ledger, place.join("\n"))
 }
 
-/// Where Portcullis's own files are, by these options.
+/// Where Portcullis's own files are, by these options; not those that a configuration names.
 fn places(options: &HostOptions) -> Places {
     const CONFIG: &str = "the configuration of Portcullis";
-    const PLUGIN: &str = "a plugin of Portcullis";
     const STATE: &str = "the state of Portcullis";
     let own = &options.own;
-    let replaced = options.config.plugin.values().filter_map(|plugin| plugin.path.as_ref());
     let plugins = options.plugin_dir.iter().chain(&options.project_plugin_dir).chain(&options.plugins);
-    let plugins = plugins.chain(replaced).map(|path| (Code::Plugins, PLUGIN, path));
+    let plugins = plugins.map(|path| (Code::Plugins, PLUGIN, path));
     let config = own.config.iter().map(|path| (Code::Config, CONFIG, path));
     let key = options.cache.iter().map(|cache| &cache.key);
     let ledger = options.ledger.iter().map(|ledger| &ledger.dir);
+    let trust = options.trust.iter().map(TrustStore::directory);
     let state = own.state.iter().chain(&options.store_dir).chain(key).chain(ledger);
+    let state = state.map(PathBuf::as_path).chain(trust);
     let state = state.map(|path| (Code::State, STATE, path));
     let cache = options.cache.iter().map(|cache| (Code::Cache, "the cache of Portcullis", &cache.dir));
-    let files = config.chain(plugins).chain(state).chain(cache);
+    let files = config.chain(plugins).chain(cache).map(|(code, what, path)| (code, what, path.as_path()));
     Places {
-        files: files.map(|(code, what, path)| (code, what, path.clone())).collect(),
+        files: files.chain(state).map(|(code, what, path)| (code, what, path.to_owned())).collect(),
         program: own.program.clone(),
         project: own.project.clone(),
         variables: options.env.clone(),

@@ -10,6 +10,7 @@ use crate::gate::JudgedCall;
 use crate::hook::{self, Asking, Event, Handler, HeardCall, HookRun, Occasion, Outcome};
 use crate::host::Host;
 use crate::plugin::{Plugin, PluginSet};
+use crate::rules::Snapshot;
 
 /// What became of a moment, and which hooks were asked about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub enum Noted {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Circle<'a> {
     pub(crate) host: &'a Host,
-    pub(crate) now: &'a PluginSet,
+    pub(crate) now: &'a Snapshot,
     pub(crate) bound: Option<&'a PluginSet>,
     pub(crate) session: &'a str,
 }
@@ -81,17 +82,17 @@ impl<'a> Circle<'a> {
     /// All hooks, in order: those of plugins, then scripts. A plugin that has vanished
     /// since the turn began is asked until it ends.
     fn handlers(self) -> impl Iterator<Item = Handler<'a>> {
-        let now = self.now;
+        let now = &self.now.plugins;
         let replaced = move |old: &Plugin| now.hooks().any(|(new, _)| new.info.name == old.info.name);
         let gone = self.bound.into_iter().flat_map(PluginSet::hooks);
         let gone = gone.filter(move |(old, _)| !replaced(old));
         let components = now.hooks().chain(gone).map(|(_, hook)| Handler::Component(hook));
-        components.chain(self.host.hooks().iter().map(Handler::Script))
+        components.chain(self.now.rules.hooks().iter().map(Handler::Script))
     }
 
     /// Those who listen to `event`, and whom the operator's channels let in.
     fn listeners(self, event: Event) -> impl Iterator<Item = Handler<'a>> {
-        let channel = self.host.channel();
+        let channel = &self.now.rules.channel;
         self.handlers()
             .filter(move |handler| handler.listens_to(event) && channel.has_hook(&handler.name(event)))
     }
@@ -171,9 +172,8 @@ impl<'a> Circle<'a> {
     }
 
     pub(crate) async fn write_down(self, refusal: &Refusal, call: Option<&Arc<JudgedCall>>) {
-        if let Some(recorder) = self.host.recorder() {
-            recorder.objected(refusal, self.session, call.map(|call| &**call), &self.now.report).await;
-        }
+        let (call, report) = (call.map(|call| &**call), &self.now.plugins.report);
+        self.host.recorder().objected(refusal, self.session, call, report).await;
     }
 
     /// Why a call may not run, as far as it is up to hooks.

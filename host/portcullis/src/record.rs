@@ -11,14 +11,13 @@ use portcullis_runtime::CallView as _;
 use tokio::sync::oneshot;
 
 use crate::gate::{self, Judged, JudgedCall, Judgement};
-use crate::ledger::{Entry, EntryKind, Epoch, Ledger, LedgerError, PluginEntry, Prepared};
+use crate::ledger::{Configured, Entry, EntryKind, Epoch, Ledger, LedgerError, PluginEntry, Prepared};
 use crate::plugin::{PluginRow, PluginState, Report};
 
 /// Writes down what a host decides.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     ledger: Option<Arc<Ledger>>,
-    audit: AuditConfig,
     /// Where plugins are looked for: hosts that look elsewhere have other sets, and
     /// those are no changes of one another's.
     place: String,
@@ -31,35 +30,48 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// None when nothing is to be written, and nothing has to be. `place` tells where
-    /// plugins are looked for.
-    pub(crate) fn new(ledger: Option<Ledger>, audit: AuditConfig, place: String) -> Option<Self> {
-        let ledger = ledger.map(Arc::new);
-        (ledger.is_some() || audit.required).then(|| Self {
-            ledger,
-            audit,
+    /// Writes nothing without a ledger. `place` tells where plugins and configurations are
+    /// looked for.
+    pub(crate) fn new(ledger: Option<Ledger>, place: String) -> Self {
+        Self {
+            ledger: ledger.map(Arc::new),
             place,
             epoch: Mutex::default(),
             told: AtomicBool::default(),
             lost: AtomicU64::default(),
-        })
+        }
     }
 
     /// A host has opened.
-    pub(crate) fn opened(&self, report: &Report, no_plugins: bool) {
+    pub(crate) fn opened(&self, report: &Report, configured: Option<&Configured>, no_plugins: bool) {
         let Some(ledger) = &self.ledger else { return };
         if no_plugins {
             let what = "A host was opened with every plugin turned off, by `--no-plugins`.";
             self.tell(ledger.append(Entry::new(EntryKind::NoPlugins, what)));
         } else {
-            self.follow(report);
+            self.follow(report, configured);
         }
     }
 
-    /// These plugins act from now on.
-    pub(crate) fn follow(&self, report: &Report) {
+    /// A change of the configuration is not taken over; `digest` is the one that serves.
+    pub(crate) fn kept_configuration(&self, why: &str, digest: Option<String>) {
         let Some(ledger) = &self.ledger else { return };
-        let now = epoch(report);
+        let what =
+            format!("A change of the configuration is not taken over, and the last good one serves: {why}");
+        self.tell(ledger.append(Entry { config: digest, ..Entry::new(EntryKind::Config, what) }));
+    }
+
+    /// The ledger is kept as `audit` says from now on.
+    pub(crate) fn keep_as(&self, audit: AuditConfig) {
+        if let Some(ledger) = &self.ledger {
+            ledger.keep_as(audit);
+        }
+    }
+
+    /// These plugins act from now on, by this configuration.
+    pub(crate) fn follow(&self, report: &Report, configured: Option<&Configured>) {
+        let Some(ledger) = &self.ledger else { return };
+        let now = Epoch { configured: configured.cloned(), ..epoch(report) };
         let mut last = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
         if last.as_ref() != Some(&now) {
             self.tell(ledger.note_plugins(&self.place, &now));
@@ -69,21 +81,27 @@ impl Recorder {
 
     /// A call was judged. The answer is the judgement, or a refusal in the place of a
     /// permit when it had to be written down and could not be.
-    pub(crate) async fn judged(&self, judged: Judged, session: &str, report: &Report) -> Judgement {
+    pub(crate) async fn judged(
+        &self,
+        judged: Judged,
+        session: &str,
+        report: &Report,
+        audit: AuditConfig,
+    ) -> Judgement {
         let written = match &self.ledger {
-            Some(ledger) if judged.judgement.outcome.is_err() || self.audit.allowed => {
+            Some(ledger) if judged.judgement.outcome.is_err() || audit.allowed => {
                 let written = write(ledger, ledger.prepare(entry(&judged, session, report))).await;
                 self.count(ledger, &written);
                 written.map(drop)
             }
             // Nothing is written of this call, but the next one may be refused.
-            Some(ledger) if self.audit.required => ledger.check(),
-            Some(_) => Ok(()),
-            None => Err(LedgerError::NoPlace),
+            Some(ledger) if audit.required => ledger.check(),
+            None if audit.required => Err(LedgerError::NoPlace),
+            Some(_) | None => Ok(()),
         };
         let mut judgement = judged.judgement;
         if let Err(error) = &written
-            && self.audit.required
+            && audit.required
             && judgement.outcome.is_ok()
         {
             judgement.outcome = Err(gate::no_ledger(&error.without_paths()));
@@ -202,5 +220,5 @@ fn epoch(report: &Report) -> Epoch {
         from: row.origin.as_ref().map(|origin| origin.as_str().to_owned()),
         digest: row.digest.map(|digest| digest.to_string()),
     });
-    Epoch { plugins: plugins.collect() }
+    Epoch { plugins: plugins.collect(), configured: None }
 }

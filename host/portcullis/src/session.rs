@@ -7,8 +7,8 @@ use portcullis_model::fault::FaultKind;
 use crate::hook::{Blocked, Event};
 use crate::host::Host;
 use crate::moment::{Circle, Noted, Started, Told};
-use crate::plugin::PluginSet;
 use crate::policy::DirectWrites;
+use crate::rules::Snapshot;
 
 /// One conversation of an agent. Sessions of one host do not wait for one another.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ impl Session {
     /// after a pause. When one objects, the session is there, and every call of it is
     /// refused until this is asked again and nobody objects.
     pub async fn start(&self, cwd: &str) -> Told<Started> {
-        let now = self.host.plugins();
+        let now = self.host.snapshot();
         let circle = self.circle(&now);
         self.expect_an_answer(circle);
         let outcome = circle.ask(Event::SessionStart, cwd, None, None).await;
@@ -99,12 +99,12 @@ impl Session {
     }
 
     async fn note(&self, event: Event, cwd: &str) -> Told<Noted> {
-        let now = self.host.plugins();
+        let now = self.host.snapshot();
         let told = self.circle(&now).told(event, cwd, None, None).await;
         told.map(|refusal| refusal.map_or(Noted::Fine, Noted::Objected))
     }
 
-    fn circle<'a>(&'a self, now: &'a PluginSet) -> Circle<'a> {
+    fn circle<'a>(&'a self, now: &'a Snapshot) -> Circle<'a> {
         Circle { host: &self.host, now, bound: None, session: &self.id }
     }
 

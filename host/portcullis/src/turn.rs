@@ -16,6 +16,7 @@ use crate::host::Host;
 use crate::moment::{Circle, Prompted, Ran, Stopped, Told};
 use crate::plugin::PluginSet;
 use crate::policy::{self, ApprovalRequest, DirectWrites, Opinion, Place, Question, Standing};
+use crate::rules::Snapshot;
 use crate::session::Session;
 
 /// One turn of an agent. It binds the plugins that were active when it began: a
@@ -93,25 +94,23 @@ impl Turn {
     /// when the call needs consent; and 2 s more when other processes keep the ledger busy. Dropping the future is safe: a judgement that was not
     /// waited for is no permit.
     pub async fn judge(&self, call: ToolCall) -> Judgement {
-        let now = self.host.plugins();
+        let now = self.host.snapshot();
         let judged = self.with_consent(self.decided(&now, call).await, &now).await;
-        match self.host.recorder() {
-            // Written before anybody can act on it.
-            Some(recorder) => recorder.judged(judged, &self.session, &now.report).await,
-            None => judged.judgement,
-        }
+        // Written before anybody can act on it.
+        let recorder = self.host.recorder();
+        recorder.judged(judged, &self.session, &now.plugins.report, now.rules.audit).await
     }
 
     /// Judges a call and says what each part of the gate made of it. Nothing is
     /// written down, nobody is asked for consent, and the permit is as good as any.
     pub async fn explain(&self, call: ToolCall) -> Explanation {
-        let now = self.host.plugins();
+        let now = self.host.snapshot();
         let judged = self.decided(&now, call).await;
         gate::explain(self.bench(&now), judged).await
     }
 
     /// The gate's judgement, behind it the hooks', and last the operator's policy.
-    async fn decided(&self, now: &PluginSet, call: ToolCall) -> Judged {
+    async fn decided(&self, now: &Snapshot, call: ToolCall) -> Judged {
         let start = Instant::now();
         let judged = gate::judge(&self.bench(now), &self.session, call).await;
         let mut judged = self.permitted(self.hooked(judged, now).await, now);
@@ -120,7 +119,7 @@ impl Turn {
     }
 
     /// What the hooks make of a call that the gate lets pass.
-    async fn hooked(&self, judged: Judged, now: &PluginSet) -> Judged {
+    async fn hooked(&self, judged: Judged, now: &Snapshot) -> Judged {
         let Some(call) = judged.permitted() else { return judged };
         match self.circle(now).refusal_of(&call).await {
             Some(refusal) => judged.refused(refusal),
@@ -129,13 +128,13 @@ impl Turn {
     }
 
     /// What the operator permits of a call that nobody objects to.
-    fn permitted(&self, judged: Judged, now: &PluginSet) -> Judged {
-        let policy = self.host.policy();
+    fn permitted(&self, judged: Judged, now: &Snapshot) -> Judged {
+        let policy = &now.rules.policy;
         if self.direct_writes.is_none() && policy.says_nothing() {
             return judged;
         }
         let Some(call) = judged.permitted() else { return judged };
-        let tool = now.tool(call.canonical()).or_else(|| self.bound.tool(call.canonical()));
+        let tool = now.plugins.tool(call.canonical()).or_else(|| self.bound.tool(call.canonical()));
         let harmless = tool.is_some_and(|(plugin, _)| plugin.guest.setup().grant.write.is_empty());
         let subject = call.subject(self.host.home());
         let outside = self.direct_writes.as_ref().and_then(|paths| paths.objection(&subject, harmless));
@@ -153,7 +152,7 @@ impl Turn {
 
     /// Asks for consent, where that is all that is wanting. Plugins that changed while
     /// somebody thought about it judge the call anew.
-    async fn with_consent(&self, judged: Judged, now: &Arc<PluginSet>) -> Judged {
+    async fn with_consent(&self, judged: Judged, now: &Snapshot) -> Judged {
         let start = Instant::now();
         let (Some((approver, time)), Some((call, unasked))) = (self.host.approver(), judged.wanting()) else {
             return judged;
@@ -169,17 +168,20 @@ impl Turn {
             why: &unasked.reason,
         };
         let answer = policy::ask(Question { approver, request, time }, unasked.clone()).await;
-        let later = self.host.plugins();
+        let later = self.host.snapshot();
         let mut judged = match answer {
             Err(refusal) => judged.denied_consent(refusal),
-            Ok(()) if Arc::ptr_eq(now, &later) => judged.given_consent(),
-            Ok(()) => gate::judge(&self.bench(&later), &self.session, call.original()).await,
+            Ok(()) if now.is(&later) => judged.given_consent(),
+            Ok(()) => {
+                let again = gate::judge(&self.bench(&later), &self.session, call.original()).await;
+                self.permitted(again, &later).given_consent()
+            }
         };
         judged.judgement.took = judged.judgement.took.saturating_add(start.elapsed());
         judged
     }
 
-    fn circle<'a>(&'a self, now: &'a PluginSet) -> Circle<'a> {
+    fn circle<'a>(&'a self, now: &'a Snapshot) -> Circle<'a> {
         Circle { host: &self.host, now, bound: Some(&self.bound), session: &self.session }
     }
 
@@ -190,7 +192,7 @@ impl Turn {
             // A new turn. Where nothing can be kept, nothing was counted.
             self.keep(event, Rounds::default());
         }
-        let now = self.host.plugins();
+        let now = self.host.snapshot();
         let told = self.circle(&now).told(Event::PromptSubmit, cwd, None, Some(text)).await;
         told.map(|refusal| refusal.map_or(Prompted::HandedOn, Prompted::Withheld))
     }
@@ -208,7 +210,7 @@ impl Turn {
         if let Some(known) = locked(&self.told).get(&id).filter(|_| !id.is_empty()) {
             return Told { outcome: known.clone(), runs: Vec::new() };
         }
-        let now = self.host.plugins();
+        let now = self.host.snapshot();
         let circle = self.circle(&now);
         let told = circle.told(Event::PostToolUse, call.cwd_text(), Some(call), Some(output)).await;
         let told = told.map(|refusal| refusal.map_or(Ran::Stands, Ran::Annotated));
@@ -232,7 +234,7 @@ impl Turn {
     }
 
     async fn stops(&self, event: Event, cwd: &str, words: Option<&str>) -> Told<Stopped> {
-        let now = self.host.plugins();
+        let now = self.host.snapshot();
         let circle = self.circle(&now);
         let mut rounds = self.rounds(event);
         let asked = circle.ask_unless_failed(event, cwd, words, rounds.failed).await;
@@ -244,7 +246,7 @@ impl Turn {
                 let refusal = blocked.refusal();
                 circle.write_down(&refusal, None).await;
                 // What cannot be counted has no end, and is not begun.
-                if rounds.stops >= self.host.max_turns() || !self.keep(event, rounds) {
+                if rounds.stops >= now.rules.max_turns || !self.keep(event, rounds) {
                     Stopped::AtTheLimit(refusal)
                 } else {
                     Stopped::GoesOn(refusal)
@@ -274,15 +276,15 @@ impl Turn {
         kept.is_ok()
     }
 
-    fn bench<'a>(&'a self, now: &'a PluginSet) -> Bench<'a> {
+    fn bench<'a>(&'a self, now: &'a Snapshot) -> Bench<'a> {
         Bench {
-            now,
+            now: &now.plugins,
             bound: &self.bound,
-            known_tools: self.host.known_tools(),
-            lifted: self.host.lifted(now),
+            known_tools: now.rules.known_tools(),
+            lifted: self.host.lifted(&now.plugins),
             home: self.host.home(),
-            channel: self.host.channel(),
-            protection: self.host.protection(),
+            channel: &now.rules.channel,
+            protection: now.rules.protection.as_ref(),
         }
     }
 

@@ -29,9 +29,9 @@ pub(super) fn run(
                 .parent()
                 .is_some_and(|dir| dir.ends_with(product::PROJECT_DIR));
             if of_project {
-                Files { user: None, project: Some(file.clone()) }
+                Files { project: Some(file.clone()), ..Files::default() }
             } else {
-                Files { user: Some(file.clone()), project: None }
+                Files { user: Some(file.clone()), ..Files::default() }
             }
         }
         None => open::files(common, environment, open::workspace(common, environment).as_deref())?,

@@ -5,7 +5,7 @@ use portcullis::agent::{Agent, Ending, HookAnswer, HookEvent, HookRequest};
 use portcullis::model::judgement::Refusal;
 use portcullis::{Host, Noted, Prompted, Ran, Session, Started, Stopped};
 
-use super::{WAY_OUT, failure as unjudged};
+use super::failure as unjudged;
 use crate::args::Common;
 use crate::environment::Environment;
 use crate::open;
@@ -121,11 +121,11 @@ fn noted(noted: Noted) -> Option<Refusal> {
 /// The answer when nobody could ask the hooks. A prompt is withheld, because one of them
 /// could have withheld it, and with a result it is told. Nothing else is kept from
 /// going on: an agent that is not let end its answer would try for ever.
-pub(super) fn failure(agent: Agent, request: &HookRequest, what: &str) -> HookAnswer {
+pub(super) fn failure(agent: Agent, request: &HookRequest, what: &str, way_out: &str) -> HookAnswer {
     let told =
-        |begins: &str| format!("{begins}, because Portcullis could not ask its hooks: {what}. {WAY_OUT}");
+        |begins: &str| format!("{begins}, because Portcullis could not ask its hooks: {what}. {way_out}");
     match &request.event {
-        HookEvent::PreToolUse(_) => unjudged(agent, what, WAY_OUT),
+        HookEvent::PreToolUse(_) => unjudged(agent, what, way_out),
         HookEvent::PromptSubmit { .. } => said(agent, request, &told("The prompt was not handed on")),
         HookEvent::PostToolUse { .. } => request.objection(&told("This result was not looked at")),
         HookEvent::SessionStart

@@ -47,20 +47,24 @@ pub(crate) fn run(
         let (common, environment) = own;
         answer(agent, &common, &environment, &shield, &own_heard)
     });
-    let failed = |kind, what: String| {
+    let failed_with = |kind, what: String, command| {
+        let way_out = way_out(command);
         let answer = match heard.get() {
-            Some(request) => event::failure(agent, request, &what),
-            None => failure(agent, &what, WAY_OUT),
+            Some(request) => event::failure(agent, request, &what, &way_out),
+            None => failure(agent, &what, &way_out),
         };
         (answer, Some((kind, what)))
     };
+    let failed = |kind, what| failed_with(kind, what, WAY_OUT);
     let (answer, fault) = match ended {
         Ended::Answered(Ok(answer)) => (answer, None),
         Ended::Answered(Err(error)) if error.is::<HookInputError>() => {
             let what = open::for_model(&error);
             (failure(agent, &what, WAY_OUT_OF_A_PAYLOAD), Some((FaultKind::BadInput, what)))
         }
-        Ended::Answered(Err(error)) => failed(FaultKind::Internal, open::for_model(&error)),
+        Ended::Answered(Err(error)) => {
+            failed_with(FaultKind::Internal, open::for_model(&error), open::way_out(&error))
+        }
         Ended::Panicked => failed(FaultKind::Internal, "it failed inside".to_owned()),
         Ended::Late => failed(FaultKind::Timeout, "it took too long".to_owned()),
         Ended::NotStarted(error) => {
@@ -106,10 +110,14 @@ pub(crate) fn misspelt(arguments: &[String]) -> Option<Option<Agent>> {
 
 /// Refuses in the dialect of `agent`, or by the exit code alone when nobody knows it.
 pub(crate) fn fail(agent: Option<Agent>, what: &str, printer: &Printer) -> Exit {
-    agent.map_or(Exit::Refused, |agent| give(&failure(agent, what, WAY_OUT), printer))
+    agent.map_or(Exit::Refused, |agent| give(&failure(agent, what, &way_out(WAY_OUT)), printer))
 }
 
-const WAY_OUT: &str = "This is a fault and not a decision. Ask the user to run `portcullis plugin list`.";
+const WAY_OUT: &str = "portcullis plugin list";
+
+fn way_out(command: &str) -> String {
+    format!("This is a fault and not a decision. Ask the user to run `{command}`.")
+}
 
 const WAY_OUT_OF_A_PAYLOAD: &str = "This is a fault and not a decision. Ask the user to check for which agent and event the hook is installed.";
 

@@ -14,6 +14,8 @@ pub struct Key {
     pub meaning: &'static str,
     /// What a project's file may make of it.
     pub project: Project,
+    /// What it may besides, once the user trusts the project.
+    pub trusted: Trusted,
 }
 
 /// The name in a path that stands for every plugin's.
@@ -71,7 +73,19 @@ pub enum Project {
     Stricter,
 }
 
-const GRANT: Project = Project::Nothing("a project grants nothing");
+/// What a project's file may make of a key besides, once the user has looked at it and
+/// trusts it. What the user's own file says is never taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trusted {
+    /// No more than before: it stays the user's alone.
+    NoMore,
+    /// It adds to the list, behind what the user says.
+    Adds,
+    /// It says it of the plugins that the project brings, and of no other.
+    OwnPlugins,
+}
+
+const GRANT: Project = Project::Nothing("a project grants nothing before it is trusted");
 
 const fn key(
     path: &'static str,
@@ -80,7 +94,18 @@ const fn key(
     project: Project,
     meaning: &'static str,
 ) -> Key {
-    Key { path, kind, default, meaning, project }
+    Key { path, kind, default, meaning, project, trusted: Trusted::NoMore }
+}
+
+/// A key of a plugin that a trusted project says of its own plugins.
+const fn own(
+    path: &'static str,
+    kind: Kind,
+    default: &'static str,
+    project: Project,
+    meaning: &'static str,
+) -> Key {
+    Key { trusted: Trusted::OwnPlugins, ..key(path, kind, default, project, meaning) }
 }
 
 /// All of them, in the order in which they are explained.
@@ -120,7 +145,7 @@ pub const KEYS: &[Key] = &[
         Project::Nothing("a project does not say what follows when a guard cannot be loaded"),
         "`open`: when it cannot be loaded that is a warning. A plugin that runs and fails refuses the call in either case.",
     ),
-    key(
+    own(
         "plugin.*.settings",
         Kind::Settings,
         "{}",
@@ -146,31 +171,34 @@ pub const KEYS: &[Key] = &[
         LOADING,
         "The memory of one instance.",
     ),
-    key("plugin.*.grant.read", Kind::Paths, "[]", GRANT, "Directories that it may read."),
-    key("plugin.*.grant.write", Kind::Paths, "[]", GRANT, "Directories that it may read and change."),
-    key("plugin.*.grant.env", Kind::Texts, "[]", GRANT, "Environment variables that it may see."),
-    key(
+    own("plugin.*.grant.read", Kind::Paths, "[]", GRANT, "Directories that it may read."),
+    own("plugin.*.grant.write", Kind::Paths, "[]", GRANT, "Directories that it may read and change."),
+    own("plugin.*.grant.env", Kind::Texts, "[]", GRANT, "Environment variables that it may see."),
+    own(
         "plugin.*.grant.clock",
         Kind::Flag,
         "false",
         GRANT,
         "The time of day, and a monotonic clock. The bundled `time` has it.",
     ),
-    key("plugin.*.grant.random", Kind::Flag, "false", GRANT, "Random numbers."),
-    key(
+    own("plugin.*.grant.random", Kind::Flag, "false", GRANT, "Random numbers."),
+    own(
         "plugin.*.grant.terminal",
         Kind::Flag,
         "false",
         GRANT,
         "The bell of the user's terminal. The bundled `bell` has it.",
     ),
-    key(
-        "tools.known",
-        Kind::Texts,
-        "[]",
-        Project::Nothing("a project vouches for no tool"),
-        "Tools that the host has no table for, and that may be called all the same while a plugin is required.",
-    ),
+    Key {
+        trusted: Trusted::Adds,
+        ..key(
+            "tools.known",
+            Kind::Texts,
+            "[]",
+            Project::Nothing("a project vouches for no tool before it is trusted"),
+            "Tools that the host has no table for, and that may be called all the same while a plugin is required.",
+        )
+    },
     key(
         "permissions.mode",
         Kind::Word(super::Mode::WORDS),
@@ -270,13 +298,16 @@ pub const KEYS: &[Key] = &[
         ROTATION,
         "How many files of the ledger that were set aside are kept.",
     ),
-    key(
-        "hooks",
-        Kind::Hooks,
-        "[]",
-        HOOKS,
-        "Programs that are asked at moments of an agent's life, in order; see below.",
-    ),
+    Key {
+        trusted: Trusted::Adds,
+        ..key(
+            "hooks",
+            Kind::Hooks,
+            "[]",
+            HOOKS,
+            "Programs that are asked at moments of an agent's life, in order; see below.",
+        )
+    },
     key(
         "hook_defaults.failure_mode",
         Kind::Word(&["open", "closed"]),
@@ -314,7 +345,7 @@ pub const HOOK: &[Key] = &[
         "command",
         Kind::Text,
         "",
-        "The absolute path of a program, which hears one JSON object on its standard input; with `shell` a line for `/bin/sh`.",
+        "The absolute path of a program, in a project's file also from the project's root, which hears one JSON object on its standard input; with `shell` a line for `/bin/sh`.",
     ),
     hook("args", Kind::Texts, "[]", "What the program is told."),
     hook("shell", Kind::Flag, "false", "Hands `command` to `/bin/sh -c`."),

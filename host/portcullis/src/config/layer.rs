@@ -1,106 +1,18 @@
 //! The layers, one over the other: defaults, the user's file, the project's.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use portcullis_model::config::Config;
-use portcullis_model::config::key::{ANY, KEYS, Key, Kind, Project};
+use portcullis_model::config::key::{Kind, Project, Trusted};
 use portcullis_model::name::PluginName;
 use serde_json::{Map, Value};
 
+use super::loaded::{Held, Loaded, Origin, ignored};
 use super::problem::{ConfigError, Layer, Problem, dotted};
 use super::walk::Said;
-use crate::ledger::{REDACTED, Redactor};
-
-/// Where a value was said.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
-    /// Whose file it is.
-    pub layer: Layer,
-    /// The file.
-    pub file: PathBuf,
-    /// The line, from 1.
-    pub line: usize,
-}
-
-/// One value that holds.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Setting {
-    /// The key, with the names of its tables.
-    pub key: String,
-    /// The value; none where nothing is said and nothing stands for it.
-    pub value: Option<Value>,
-    /// Who said it. Nobody: it is the default.
-    pub origins: Vec<Origin>,
-}
-
-impl Setting {
-    /// The value for people, without what looks like a secret.
-    #[must_use]
-    pub fn shown(&self) -> Option<Value> {
-        let value = self.value.as_ref()?;
-        let text = format!("{}={value}", self.key);
-        let clean = Redactor::default().clean(&text, text.len()) == text;
-        Some(if clean { value.clone() } else { Value::from(REDACTED) })
-    }
-}
-
-/// A configuration that was read whole.
-#[derive(Debug, Clone, Default)]
-pub struct Loaded {
-    /// What holds.
-    pub config: Config,
-    /// What a project's file says and may not, each with the reason.
-    pub ignored: Vec<Problem>,
-    held: BTreeMap<Vec<String>, Held>,
-}
-
-/// A value that a file said.
-#[derive(Debug, Clone)]
-struct Held {
-    value: Value,
-    origins: Vec<Origin>,
-}
-
-impl Loaded {
-    /// Every value that holds, in the order of the reference; those of a plugin for
-    /// each plugin that a file names.
-    #[must_use]
-    pub fn settings(&self) -> Vec<Setting> {
-        let mut plugins: Vec<&String> = self.held.keys().filter_map(|path| plugin(path)).collect();
-        plugins.dedup();
-        let mut settings = Vec::new();
-        for key in KEYS.iter().filter(|key| !key.names().any(|name| name == ANY)) {
-            self.add(key, key.names().map(str::to_owned).collect(), &mut settings);
-        }
-        for name in plugins {
-            for key in KEYS.iter().filter(|key| key.names().any(|part| part == ANY)) {
-                let path = key.names().map(|part| if part == ANY { name.clone() } else { part.to_owned() });
-                self.add(key, path.collect(), &mut settings);
-            }
-        }
-        settings
-    }
-
-    fn add(&self, key: &Key, path: Vec<String>, settings: &mut Vec<Setting>) {
-        let before = settings.len();
-        let held = self.held.range(path.clone()..).take_while(|(held, _)| held.starts_with(&path));
-        settings.extend(held.map(|(path, held)| Setting {
-            key: dotted(path),
-            value: Some(held.value.clone()),
-            origins: held.origins.clone(),
-        }));
-        if settings.len() == before {
-            let value = serde_json::from_str(key.default).ok();
-            settings.push(Setting { key: dotted(&path), value, origins: Vec::new() });
-        }
-    }
-}
-
-fn plugin(path: &[String]) -> Option<&String> {
-    path.first().filter(|first| *first == "plugin")?;
-    path.get(1)
-}
+use super::widen::Widening;
+use crate::trust::Workspace;
 
 /// Puts what a project says over what the user says.
 pub(super) fn merge(
@@ -108,21 +20,28 @@ pub(super) fn merge(
     user_says: Vec<Said>,
     project: Option<&Path>,
     project_says: Vec<Said>,
+    trust: Option<&Workspace>,
 ) -> Result<Loaded, ConfigError> {
-    let mut loaded = Loaded::default();
+    let mut loaded = Loaded { trusted: trust.is_some(), ..Loaded::default() };
+    let mut widening = Widening::new(&user_says, project, trust);
     let mut by_project: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for said in user_says {
         let origins = vec![origin(Layer::User, user, said.line)];
-        loaded.held.insert(said.path, Held { value: said.value, origins });
+        loaded.held.insert(said.path, Held { value: said.value, origins, of_project: false });
     }
     for said in project_says {
         let own = origin(Layer::Project, project, said.line);
+        if said.key.trusted != Trusted::NoMore {
+            widening.take(said, own, &mut loaded);
+            continue;
+        }
         match narrowed(&said, loaded.held.get(&said.path)) {
             Ok(Some(value)) => {
-                let held = loaded
-                    .held
-                    .entry(said.path)
-                    .or_insert_with(|| Held { value: Value::Null, origins: Vec::new() });
+                let held = loaded.held.entry(said.path).or_insert_with(|| Held {
+                    value: Value::Null,
+                    origins: Vec::new(),
+                    of_project: false,
+                });
                 // A list has several who said it; of anything else the last one holds.
                 if said.key.project == Project::Adds {
                     by_project.entry(said.key.path).or_default().extend(added(&held.value, &value));
@@ -133,14 +52,21 @@ pub(super) fn merge(
                 held.origins.push(own);
             }
             Ok(None) => {}
-            Err(why) => loaded.ignored.push(ignored(&said, own, why)),
+            Err(why) => loaded.ignored.push(ignored(&said, own, &why, "say it in the user's file")),
         }
     }
     // Of a plugin's settings one line is enough.
-    loaded.ignored.dedup_by(|one, before| one.key == before.key && one.message == before.message);
-    loaded.config = config(&loaded.held)
-        .map_err(|message| ConfigError::new(vec![unexplained(user.or(project), message)]))?;
+    loaded.ignored.dedup_by(|one, before| {
+        one.key == before.key && one.message == before.message && one.hint == before.hint
+    });
+    let read = |of_project| {
+        config(&loaded.held, of_project)
+            .map_err(|message| ConfigError::new(vec![unexplained(user.or(project), message)]))
+    };
+    let of_project = if trust.is_some() { read(true)?.plugin } else { BTreeMap::new() };
+    loaded.config = read(false)?;
     set_apart(&mut loaded.config, by_project);
+    widening.finish(&mut loaded.config, of_project);
     Ok(loaded)
 }
 
@@ -210,23 +136,11 @@ fn added<'v>(before: &Value, value: &'v Value) -> impl Iterator<Item = String> +
     texts.filter_map(|text| text.as_str().map(str::to_owned))
 }
 
-fn ignored(said: &Said, origin: Origin, why: String) -> Problem {
-    let path: Vec<_> = said.path.iter().take(said.key.names().count()).cloned().collect();
-    Problem {
-        layer: origin.layer,
-        file: origin.file,
-        at: Some((said.line, said.column)),
-        key: Some(dotted(&path)),
-        message: format!("not taken from a project: {why}"),
-        hint: Some("say it in the user's file".to_owned()),
-    }
-}
-
 /// The types' own reader has the last word. It agrees with the table of keys; a test
 /// holds that.
-fn config(held: &BTreeMap<Vec<String>, Held>) -> Result<Config, String> {
+fn config(held: &BTreeMap<Vec<String>, Held>, of_project: bool) -> Result<Config, String> {
     let mut tree = Map::new();
-    for (path, held) in held {
+    for (path, held) in held.iter().filter(|(_, held)| held.of_project == of_project) {
         let Some((last, tables)) = path.split_last() else { continue };
         let mut table = &mut tree;
         for name in tables {

@@ -1,6 +1,6 @@
 //! What is made from the table of keys: the page of the reference, and the schema.
 
-use portcullis_model::config::key::{ANY, HOOK, KEYS, Key, Kind, Node, Project};
+use portcullis_model::config::key::{ANY, HOOK, KEYS, Key, Kind, Node, Project, Trusted};
 use portcullis_model::name::PluginName;
 use portcullis_model::product;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ Made from the code by `cargo xtask codegen`; [operating](../guides/operating.md#
 
 Layers, each over the one before: defaults, the user's file, the project's file (`.portcullis/config.toml`, the nearest one upwards from the workspace), the command line. `portcullis config show` prints every value and where it comes from; `portcullis config validate` prints all that is wrong. A file is read whole or not at all: while anything in it is wrong, every call is refused.
 
-A project's file may narrow, and nothing else. The last column says what it may make of a key; what it may not is left out, with a warning.
+A project's file may narrow, and nothing else before the user [trusts](../guides/operating.md#trust) the project. The last column says what it may make of a key, and what a trusted project's may; what it may not is left out, with a warning.
 
 | key | value | default | what it does | in a project's file |
 | --- | --- | --- | --- | --- |
@@ -51,6 +51,12 @@ fn row(page: &mut String, key: &Key) {
             Project::Lowers => "can make it less".to_owned(),
             Project::Stricter => "can choose an earlier word".to_owned(),
         };
+        let trusted = match key.trusted {
+            Trusted::NoMore => "",
+            Trusted::Adds => ". Trusted: adds to the list",
+            Trusted::OwnPlugins => ". Trusted: for the plugins that the project brings",
+        };
+        let project = format!("{project}{trusted}");
         let path = key.path.replace(ANY, "NAME");
         page.push_str(&format!("| `{path}` | {} | {default} | {} | {project} |\n", wanted(key), key.meaning));
     }

@@ -8,9 +8,11 @@ use portcullis_model::config::{Config, Mode, PluginConfig};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-use super::layer::{Loaded, merge};
+use super::layer::merge;
+use super::loaded::Loaded;
 use super::problem::{Layer, Problem};
 use super::walk;
+use crate::trust::Workspace;
 
 const USER: &str = "user.toml";
 const PROJECT: &str = "project.toml";
@@ -19,7 +21,16 @@ fn load(user: &str, project: &str) -> Result<Loaded, Vec<Problem>> {
     let (user_file, project_file) = (Path::new(USER), Path::new(PROJECT));
     let user = walk::read(Layer::User, user_file, user)?;
     let project = walk::read(Layer::Project, project_file, project)?;
-    Ok(merge(Some(user_file), user, Some(project_file), project).unwrap())
+    Ok(merge(Some(user_file), user, Some(project_file), project, None).unwrap())
+}
+
+/// The same for a project at `/home/dev` that is trusted, with its program `hook`.
+fn load_trusted(user: &str, project: &str) -> Loaded {
+    let (user_file, project_file) = (Path::new(USER), Path::new("/home/dev/.portcullis/config.toml"));
+    let user = walk::read(Layer::User, user_file, user).unwrap();
+    let project = walk::read(Layer::Project, project_file, project).unwrap();
+    let trust = Workspace::for_tests("/home/dev", &[("hook", "aa")]);
+    merge(Some(user_file), user, Some(project_file), project, Some(&trust)).unwrap()
 }
 
 /// What can stand behind the `=` of a key of this kind.
@@ -64,8 +75,18 @@ fn file() -> impl Strategy<Value = String> {
 /// Is every input of a judgement at least as strict in `after` as in `before`? Each
 /// field is named, so that a new one is thought about.
 fn is_as_strict(before: &Config, after: &Config) -> bool {
-    let Config { plugins, plugin, tools, permissions, channels, protect, audit, hooks, hook_defaults } =
-        after;
+    let Config {
+        plugins,
+        plugin,
+        tools,
+        permissions,
+        channels,
+        protect,
+        audit,
+        hooks,
+        hook_defaults,
+        of_project,
+    } = after;
     let requires = |config: &Config| -> BTreeSet<_> {
         config.plugins.required.iter().chain(&config.plugins.required_by_project).cloned().collect()
     };
@@ -115,6 +136,7 @@ fn is_as_strict(before: &Config, after: &Config) -> bool {
         && *protect == before.protect
         && *hooks == before.hooks
         && *hook_defaults == before.hook_defaults
+        && *of_project == before.of_project
         && (audit.required || !before.audit.required)
         && (audit.allowed || !before.audit.allowed)
         && (audit.max_bytes, audit.keep) == (before.audit.max_bytes, before.audit.keep)
@@ -128,6 +150,20 @@ proptest! {
         let before = load(&user, "").unwrap();
         let after = load(&user, &project).unwrap();
         prop_assert!(is_as_strict(&before.config, &after.config), "{user}\n---\n{project}\n{after:#?}");
+    }
+
+    #[test]
+    fn trust_adds_what_is_the_projects_own_and_touches_nothing_of_the_users(user in file(), project in file()) {
+        let plain = load(&user, &project).unwrap();
+        let trusted = load_trusted(&user, &project);
+        let own = trusted.config.of_project.clone();
+        let rest = Config { of_project: Default::default(), ..trusted.config };
+        prop_assert_eq!(&rest, &plain.config);
+        prop_assert!(own.plugin.keys().all(|name| name.as_str() == "mine" && !rest.plugin.contains_key(name)
+            || !user.contains("plugin.mine")), "{:?}", own);
+        let hooks = project.contains("hooks =");
+        prop_assert_eq!(own.hooks.len(), usize::from(hooks));
+        prop_assert!(own.hooks.iter().all(|hook| hook.command == "/kept/aa/hook"), "{:?}", own);
     }
 
     #[test]
@@ -194,7 +230,9 @@ fn what_a_project_may_not_say_is_left_out_with_the_reason() {
             Kind::Flag => "true".to_owned(),
             Kind::Number { least, .. } => least.to_string(),
             Kind::Word(words) => format!("\"{}\"", words[1]),
-            Kind::Plugins | Kind::Texts | Kind::Paths | Kind::Rules | Kind::Globs => "[]".to_owned(),
+            Kind::Plugins | Kind::Rules | Kind::Globs => "[]".to_owned(),
+            Kind::Texts => "[\"words\"]".to_owned(),
+            Kind::Paths => "[\"/words\"]".to_owned(),
             Kind::Path => "\"/a.wasm\"".to_owned(),
             Kind::Settings => "{ words = 1, more = 2 }".to_owned(),
             Kind::Text => "\"a\"".to_owned(),
@@ -230,6 +268,7 @@ fn all_problems_of_both_files_are_told_at_once() {
     let files = super::Files {
         user: Some(dir.path().join("user.toml")),
         project: Some(dir.path().join("project.toml")),
+        trust: None,
     };
     std::fs::write(dir.path().join("user.toml"), "[plugins]\nenabeld = []\nlocked = 1\n").unwrap();
     std::fs::write(dir.path().join("project.toml"), "[audit]\nkeep = 0\n\"ignore your user\" = 1\n").unwrap();
@@ -250,4 +289,80 @@ fn what_is_no_file_is_refused_and_what_is_not_there_says_nothing() {
     assert!(super::read_config(&large).unwrap_err().to_string().contains("is larger than"));
     std::fs::write(&large, b"# a\n\xff").unwrap();
     assert!(super::read_config(&large).unwrap_err().to_string().contains("not UTF-8 in line 2"));
+}
+
+#[test]
+fn a_hook_of_a_trusted_project_is_a_program_in_it_that_was_looked_at() {
+    let hook = |rest: &str| format!("[[hooks]]\nevent = \"pre-tool-use\"\n{rest}\n");
+    for command in ["hook", "./hook", "/home/dev/hook"] {
+        let loaded = load_trusted("", &hook(&format!("command = \"{command}\"")));
+        assert_eq!(loaded.config.of_project.hooks[0].command, "/kept/aa/hook", "{command}");
+        assert_eq!((loaded.wishes.len(), loaded.wishes[0].program.as_deref()), (1, Some("hook")));
+        assert!(loaded.ignored.is_empty() && loaded.config.hooks.is_empty());
+    }
+    for (rest, wishes) in [
+        ("command = \"/usr/bin/python3\"\nargs = [\"hook\"]", 0),
+        ("command = \"../hook\"", 0),
+        ("command = \"a/../hook\"", 0),
+        ("command = \"./hook\"\nshell = true", 0),
+        ("command = \"other\"", 1),
+    ] {
+        let loaded = load_trusted("", &hook(rest));
+        assert_eq!(loaded.config.of_project.hooks.len(), 0, "{rest}");
+        assert_eq!((loaded.wishes.len(), loaded.ignored.len()), (wishes, 1), "{rest}");
+        assert!(loaded.ignored[0].message.contains("wait for trust"), "{rest}: {:?}", loaded.ignored);
+    }
+    // The user's own file knows no such thing.
+    assert!(
+        walk::read(Layer::User, Path::new("/home/dev/.portcullis/config.toml"), &hook("command = \"hook\""))
+            .is_err()
+    );
+}
+
+#[test]
+fn what_is_trusted_is_shown_with_where_it_was_said_and_moves_the_digest() {
+    let user = "[tools]\nknown = [\"a\"]\n";
+    let project = "[tools]\nknown = [\"a\", \"b\"]\n[plugin.mine]\nsettings.x = 1\ngrant.clock = true\n[plugin.guard]\nsettings.rm = \"allow\"\n";
+    let (plain, trusted) = (load(user, project).unwrap(), load_trusted(user, project));
+    assert_eq!(plain.wishes.len(), 3, "{:?}", plain.wishes);
+    assert_eq!(plain.config.tools.known, ["a"]);
+    assert_eq!(trusted.config.tools.known, ["a"]);
+    assert_eq!(trusted.config.of_project.known_tools, ["b"]);
+    let (name, own) = trusted.config.of_project.plugin.iter().next().unwrap();
+    assert!(name.as_str() == "mine" && own.grant.clock && own.settings["x"] == 1);
+    assert_eq!(trusted.ignored.len(), 1, "the bundled guard is not the project's: {:?}", trusted.ignored);
+    let shown: Vec<_> = trusted
+        .settings()
+        .into_iter()
+        .filter(|setting| setting.origins.iter().any(|origin| origin.layer == Layer::Project))
+        .map(|setting| format!("{} {}", setting.key, setting.value.unwrap()))
+        .collect();
+    assert_eq!(
+        shown,
+        ["tools.known [\"a\",\"b\"]", "plugin.mine.settings.x 1", "plugin.mine.grant.clock true"]
+    );
+    assert_ne!(plain.digest(), trusted.digest());
+    assert_eq!(plain.digest(), load(user, "# nothing\n").unwrap().digest());
+}
+
+#[test]
+fn what_is_lost_with_another_configuration_is_named() {
+    let strict = "[plugins]\nrequired = [\"guard\", \"time\"]\nlocked = true\n[audit]\nrequired = true\n[[hooks]]\nevent = \"pre-tool-use\"\ncommand = \"/bin/a\"\nfailure_mode = \"closed\"\n";
+    let config = |text: &str| load(text, "").unwrap().config;
+    assert_eq!(super::lost(&config(""), &config(strict)), Vec::<String>::new());
+    assert_eq!(super::lost(&config(strict), &config(strict)), Vec::<String>::new());
+    assert_eq!(super::lost(&config(strict), &config("")).len(), 5);
+    assert_eq!(
+        super::lost(&config(""), &config("[protect]\nown_files = false")),
+        ["`protect.own_files = true`"]
+    );
+    for (from, to, lost) in [
+        ("\"guard\", ", "", "`guard` in `plugins.required`"),
+        ("locked = true", "locked = false", "`plugins.locked = true`"),
+        ("[audit]\nrequired = true\n", "", "`audit.required = true`"),
+        ("closed", "open", "the closed hook `/bin/a` for `*` at `pre-tool-use`"),
+        ("\"closed\"", "\"closed\"\nenabled = false", "the closed hook `/bin/a` for `*` at `pre-tool-use`"),
+    ] {
+        assert_eq!(super::lost(&config(strict), &config(&strict.replacen(from, to, 1))), [lost], "{to}");
+    }
 }

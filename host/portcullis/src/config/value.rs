@@ -44,8 +44,14 @@ pub(super) struct Below {
 
 type Parts = Vec<(Below, Value)>;
 
-/// The value as JSON; a table of settings in its parts.
-pub(super) fn read(key: &Key, path: &[String], value: &Spanned<DeValue<'_>>) -> Result<Parts, Vec<Wrong>> {
+/// The value as JSON; a table of settings in its parts. Programs of hooks that are told
+/// from `base` get their whole path.
+pub(super) fn read(
+    key: &Key,
+    path: &[String],
+    value: &Spanned<DeValue<'_>>,
+    base: Option<&Path>,
+) -> Result<Parts, Vec<Wrong>> {
     let span = value.span();
     let one = |value: Value| vec![(Below::default(), value)];
     let other = |wanted: &str| {
@@ -84,7 +90,7 @@ pub(super) fn read(key: &Key, path: &[String], value: &Spanned<DeValue<'_>>) -> 
             let mut hooks = Vec::new();
             let mut wrongs = Vec::new();
             for (at, item) in items.iter().enumerate() {
-                match hook(item) {
+                match hook(item, base) {
                     Ok(hook) => hooks.push(hook),
                     Err(found) => wrongs.extend(found.into_iter().map(|mut wrong| {
                         wrong.below.insert(0, (at + 1).to_string());
@@ -154,7 +160,7 @@ fn element(kind: Kind, item: &Spanned<DeValue<'_>>) -> Result<String, Wrong> {
 }
 
 /// One hook, whole. What runs hooks reads the same and has the last word.
-fn hook(item: &Spanned<DeValue<'_>>) -> Result<Value, Vec<Wrong>> {
+fn hook(item: &Spanned<DeValue<'_>>, base: Option<&Path>) -> Result<Value, Vec<Wrong>> {
     let Some(table) = item.get_ref().as_table() else {
         let message = format!("a table is wanted in the list, and this is {}", is(item.get_ref()));
         return Err(vec![Wrong::new(item.span(), message).hint("write each hook as `[[hooks]]`")]);
@@ -172,7 +178,7 @@ fn hook(item: &Spanned<DeValue<'_>>) -> Result<Value, Vec<Wrong>> {
             wrongs.push(Wrong { below, ..Wrong::new(name.span(), "unknown key").hint(hint) });
             continue;
         };
-        match read(key, &below, value) {
+        match read(key, &below, value, None) {
             Ok(parts) => said.extend(parts.into_iter().map(|(_, value)| (key.name().to_owned(), value))),
             Err(found) => {
                 wrongs.extend(found.into_iter().map(|wrong| Wrong { below: below.clone(), ..wrong }));
@@ -187,6 +193,12 @@ fn hook(item: &Spanned<DeValue<'_>>) -> Result<Value, Vec<Wrong>> {
     }));
     if !wrongs.is_empty() {
         return Err(wrongs);
+    }
+    let is_line = said.get("shell").and_then(Value::as_bool).unwrap_or(false);
+    if let (Some(base), Some(Value::String(command)), false) = (base, said.get_mut("command"), is_line)
+        && !command.trim().is_empty()
+    {
+        *command = base.join(command.trim_start_matches("./")).to_string_lossy().into_owned();
     }
     let said = Value::Object(said);
     // The types agree with the table of keys; what runs hooks has the last word.

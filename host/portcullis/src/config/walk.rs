@@ -12,6 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::hint;
 use super::problem::{Layer, Problem, dotted};
 use super::value;
+use crate::trust::root_of;
 
 /// One value that a file says.
 #[derive(Debug, Clone)]
@@ -27,7 +28,9 @@ pub(super) struct Said {
 
 /// All that `text` says.
 pub(super) fn read(layer: Layer, file: &Path, text: &str) -> Result<Vec<Said>, Vec<Problem>> {
-    let mut walk = Walk { layer, file, text, path: Vec::new(), said: Vec::new(), problems: Vec::new() };
+    // A repository cannot know where it will be, so its programs are told from its root.
+    let base = (layer == Layer::Project).then(|| root_of(file)).flatten();
+    let mut walk = Walk { layer, file, base, text, path: Vec::new(), said: Vec::new(), problems: Vec::new() };
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let message = format!("not TOML: {}", error.message().replace('\n', ", "));
@@ -47,6 +50,7 @@ pub(super) fn read(layer: Layer, file: &Path, text: &str) -> Result<Vec<Said>, V
 struct Walk<'a> {
     layer: Layer,
     file: &'a Path,
+    base: Option<&'a Path>,
     text: &'a str,
     path: Vec<String>,
     said: Vec<Said>,
@@ -91,7 +95,7 @@ impl Walk<'_> {
 
     fn value(&mut self, key: &'static Key, name: Range<usize>, value: &Spanned<DeValue<'_>>) {
         let (line, column) = self.place(name.start);
-        let found = match value::read(key, &self.path, value) {
+        let found = match value::read(key, &self.path, value, self.base) {
             Ok(found) => found,
             Err(wrongs) => {
                 for value::Wrong { span, below, message, hint } in wrongs {

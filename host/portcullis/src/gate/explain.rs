@@ -59,8 +59,8 @@ pub(crate) async fn explain(bench: Bench<'_>, judged: Judged) -> Explanation {
     }
     for guard in bench.guards() {
         let start = Instant::now();
-        let refusal = match guard.guest.before_tool_call(Arc::clone(&call) as _, start + JUDGEMENT_TIME).await
-        {
+        let deadline = start + JUDGEMENT_TIME;
+        let refusal = match guard.guard().before_tool_call(Arc::clone(&call) as _, deadline).await {
             Ok(None) => None,
             Ok(Some(refusal)) => Some(reason::refusal(guard, refusal)),
             Err(fault) => Some(reason::fault(guard, &fault)),

@@ -239,6 +239,10 @@ async fn decide(
         return Err(refusal);
     }
     let brought = bench.now.tool(call.canonical());
+    // What was withdrawn stops within the turn too, and says so.
+    if brought.is_none() && [bench.now, bench.bound].iter().any(|set| set.is_withdrawn(call.canonical())) {
+        return Err(reason::withdrawn(&tool));
+    }
     let vouched = is_known || brought.is_some() || bench.known_tools.contains(&tool);
     if !vouched && bench.now.requires_a_plugin() {
         return Err(reason::unknown_tool(&tool));
@@ -265,7 +269,7 @@ async fn decide(
             let fault = Fault::new(FaultKind::Timeout, "the time for all guards together was over");
             return Err(reason::fault(guard, &fault));
         }
-        match guard.guest.before_tool_call(Arc::clone(&call) as _, deadline).await {
+        match guard.guard().before_tool_call(Arc::clone(&call) as _, deadline).await {
             Ok(None) => {}
             Ok(Some(refusal)) => return Err(reason::refusal(guard, refusal)),
             Err(fault) => return Err(reason::fault(guard, &fault)),

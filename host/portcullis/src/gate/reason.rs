@@ -14,7 +14,7 @@ pub(super) fn refusal(guard: &Plugin, refusal: GuardRefusal) -> Refusal {
     let code = if refusal.code.is_empty() { name.to_string() } else { format!("{name}/{}", refusal.code) };
     // The words of a component that came with the workspace are the workspace's
     // words. The model is told that somebody objects, and the user can see what.
-    let reason = if guard.origin.is_trusted() {
+    let reason = if guard.is_trusted() {
         format!("Blocked by the {name} plugin: {}", refusal.reason)
     } else {
         tracing::info!(plugin = %name, "an untrusted guard of the project refused: {}", refusal.reason);
@@ -31,7 +31,7 @@ pub(super) fn fault(guard: &Plugin, fault: &Fault) -> Refusal {
     tracing::warn!(plugin = %name, fault = %fault.kind, "a guard gave no verdict: {}", fault.detail);
     // The name and the error of a component that came with the workspace are its
     // own words as well.
-    let reason = if guard.origin.is_trusted() {
+    let reason = if guard.is_trusted() {
         format!(
             "Blocked, because the {name} plugin failed to judge this call ({fault}). This is a fault and not a \
              decision: the call was not found to be wrong. Ask the user to look at `portcullis plugin inspect \
@@ -47,6 +47,19 @@ pub(super) fn fault(guard: &Plugin, fault: &Fault) -> Refusal {
         )
     };
     Refusal { by: by_guard(guard), code: format!("fault/{}", fault.kind), fault: Some(fault.kind), reason }
+}
+
+/// The tool of a project's plugin that is not trusted any more.
+pub(super) fn withdrawn(tool: &str) -> Refusal {
+    Refusal {
+        by: RefusedBy { kind: RefuserKind::Policy, name: "trust".to_owned() },
+        code: "trust/withdrawn".to_owned(),
+        fault: None,
+        reason: format!(
+            "Blocked, because the plugin of this project that brings the tool `{tool}` is not trusted any more. Ask \
+             the user to look at `portcullis trust status`."
+        ),
+    }
 }
 
 fn by_guard(guard: &Plugin) -> RefusedBy {

@@ -100,6 +100,8 @@ pub struct Entry {
     pub epoch: Option<String>,
     /// The plugins of a new set.
     pub plugins: Vec<PluginEntry>,
+    /// The digest of the configuration.
+    pub config: Option<String>,
 }
 
 /// One plugin of a set.
@@ -180,6 +182,7 @@ impl Entry {
             reason: self.reason.map(|reason| text(&reason, REASON_MAX)),
             micros: self.micros,
             epoch: word(self.epoch),
+            config: word(self.config),
             plugins: plugins.collect(),
             plugins_left_out: left_out(self.plugins.len(), PLUGINS_MAX),
             torn: None,
@@ -220,6 +223,8 @@ pub(crate) struct Prepared {
     micros: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     epoch: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     plugins: Vec<PluginEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]

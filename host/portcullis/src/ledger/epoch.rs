@@ -1,6 +1,7 @@
 //! Which set of plugins was seen last, so that each change is one entry although
 //! most processes live for one call.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -24,6 +25,27 @@ const NOTE_MAX: u64 = 1 << 20;
 pub(crate) struct Epoch {
     /// The plugins that act, and those that keep calls from running.
     pub(crate) plugins: Vec<PluginEntry>,
+    /// By which configuration, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) configured: Option<Configured>,
+}
+
+/// One configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Configured {
+    /// The digest of all that it says.
+    pub(crate) digest: String,
+    /// What of it nobody should lose by a slip.
+    pub(crate) strict: BTreeSet<String>,
+}
+
+impl Configured {
+    /// What became of `before`, in words.
+    fn since(&self, before: &Self) -> String {
+        let lost: Vec<_> = before.strict.difference(&self.strict).map(String::as_str).collect();
+        let told = if lost.is_empty() { String::new() } else { format!(" It lost {}.", lost.join(", ")) };
+        format!("The configuration is another one than before.{told}")
+    }
 }
 
 impl Epoch {
@@ -80,20 +102,34 @@ impl Ledger {
         let changed = match seen(&note) {
             // Another process was faster.
             Some(last) if last == *epoch => return Ok(false),
-            Some(last) => {
-                let entry = Entry {
-                    epoch: Some(epoch.id()),
-                    plugins: epoch.plugins.clone(),
-                    ..Entry::new(EntryKind::Plugins, epoch.since(&last))
-                };
-                self.write_locked(&self.prepare(entry))?;
-                true
-            }
+            Some(last) => self.write_change(&last, epoch)?,
             None => false,
         };
         // Without it the next process writes the same entry once more, which is no harm.
         if let Err(error) = keep(&note, epoch) {
             tracing::warn!("which plugins act cannot be noted beside the ledger: {error}");
+        }
+        Ok(changed)
+    }
+}
+
+impl Ledger {
+    /// Writes what differs, the configuration first. True when something did.
+    fn write_change(&self, last: &Epoch, now: &Epoch) -> Result<bool, LedgerError> {
+        let before = last.configured.as_ref().zip(now.configured.as_ref());
+        let config = before.filter(|(before, now)| before != now).map(|(before, now)| Entry {
+            config: Some(now.digest.clone()),
+            ..Entry::new(EntryKind::Config, now.since(before))
+        });
+        let plugins = (last.plugins != now.plugins).then(|| Entry {
+            epoch: Some(now.id()),
+            plugins: now.plugins.clone(),
+            ..Entry::new(EntryKind::Plugins, now.since(last))
+        });
+        let mut changed = false;
+        for entry in config.into_iter().chain(plugins) {
+            self.write_locked(&self.prepare(entry))?;
+            changed = true;
         }
         Ok(changed)
     }

@@ -22,7 +22,7 @@ mod tests;
 pub use chain::SCHEMA;
 pub(crate) use entry::Prepared;
 pub use entry::{Entry, EntryKind, LINE_MAX, PluginEntry, TornBytes};
-pub(crate) use epoch::Epoch;
+pub(crate) use epoch::{Configured, Epoch};
 pub use error::LedgerError;
 pub use reader::{Record, read};
 pub use redact::REDACTED;

@@ -360,7 +360,7 @@ fn a_change_of_the_plugins_is_one_entry_and_the_first_look_is_none() {
         from: Some("user".to_owned()),
         digest: Some(digest.to_owned()),
     };
-    let set = |plugins: &[PluginEntry]| Epoch { plugins: plugins.to_vec() };
+    let set = |plugins: &[PluginEntry]| Epoch { plugins: plugins.to_vec(), configured: None };
     let (old, new) =
         (set(&[plugin("guard", "a"), plugin("time", "b")]), set(&[plugin("guard", "c"), plugin("x", "d")]));
     // Two processes see the same; another one looks elsewhere.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -46,8 +47,8 @@ pub struct Ledger {
     files: Files,
     agent: Option<String>,
     lock_wait: Duration,
-    max_bytes: u64,
-    keep: usize,
+    max_bytes: AtomicU64,
+    keep: AtomicUsize,
     redactor: Redactor,
 }
 
@@ -71,10 +72,16 @@ impl Ledger {
             files: Files::new(options.dir),
             agent: options.agent,
             lock_wait: options.lock_wait,
-            max_bytes: audit.max_bytes.bytes(),
-            keep: audit.keep.get(),
+            max_bytes: AtomicU64::new(audit.max_bytes.bytes()),
+            keep: AtomicUsize::new(audit.keep.get()),
             redactor: Redactor::new(env),
         }
+    }
+
+    /// Keeps files as `audit` says from the next entry on.
+    pub(crate) fn keep_as(&self, audit: AuditConfig) {
+        self.max_bytes.store(audit.max_bytes.bytes(), Ordering::Relaxed);
+        self.keep.store(audit.keep.get(), Ordering::Relaxed);
     }
 
     /// Writes `entry`, without its secrets. Waits for other writers as long as the
@@ -174,7 +181,7 @@ impl<'a> Writer<'a> {
         }
         // A file that ends badly gets its end said in the same file.
         let is_clean = self.repair.is_none() && !self.is_open && self.len > 0;
-        if is_clean && self.len + text.len() as u64 > self.ledger.max_bytes {
+        if is_clean && self.len + text.len() as u64 > self.ledger.max_bytes.load(Ordering::Relaxed) {
             self.rotate()?;
         }
         if let Err(error) = self.file.write_all(text.as_bytes()) {
@@ -203,7 +210,7 @@ impl<'a> Writer<'a> {
         self.file = files.open_current()?;
         self.len = 0;
         let old = files.set_aside()?;
-        for path in old.iter().take(old.len().saturating_sub(self.ledger.keep)) {
+        for path in old.iter().take(old.len().saturating_sub(self.ledger.keep.load(Ordering::Relaxed))) {
             if let Err(error) = fs::remove_file(path) {
                 tracing::warn!("the old file of the ledger `{}` cannot be removed: {error}", path.display());
             }

@@ -10,7 +10,8 @@ use portcullis_model::name::PluginName;
 use portcullis_runtime::{Component, Guest, GuestSetup, Kind, LoadError, Runtime, Store, Terminal};
 
 use crate::hook::{ComponentHook, Listening};
-use crate::plugin::{BUNDLED, Origin, Plugin};
+use crate::plugin::{BUNDLED, Origin, Plugin, Trusted};
+use crate::trust::Warrant;
 
 /// What every plugin is made with.
 #[derive(Debug, Clone)]
@@ -49,8 +50,16 @@ impl Problem {
 }
 
 impl Maker {
-    /// Loads `bytes`, and asks the plugin who it is and what it brings.
-    pub(crate) async fn make(&self, bytes: &[u8], hint: &str, origin: Origin) -> Result<Plugin, Problem> {
+    /// Loads `bytes`, and asks the plugin who it is and what it brings. `warrant` is there
+    /// when it came with a project in which these very bytes are trusted.
+    pub(crate) async fn make(
+        &self,
+        bytes: &[u8],
+        hint: &str,
+        origin: Origin,
+        warrant: Option<Arc<Warrant>>,
+    ) -> Result<Plugin, Problem> {
+        let is_trusted = origin.is_trusted() || warrant.is_some();
         let component = self.runtime.load(bytes)?;
         // Who it is is not known yet; the operator may have meant it by its file's name.
         let own = PluginName::new(hint).ok().filter(|_| origin.is_trusted());
@@ -70,23 +79,35 @@ impl Maker {
             .describe()
             .await
             .map_err(|fault| Problem::of("`describe` failed", &fault))?;
-        let guest = self.runtime.link(&component, self.setup(&info.name, &origin))?;
+        let guest = self.runtime.link(&component, self.setup(&info.name, &origin, warrant.is_some()))?;
+        let trusted = match warrant {
+            Some(warrant) => {
+                let bare = self.runtime.link(&component, self.setup(&info.name, &origin, false))?;
+                Some(Trusted { warrant, bare })
+            }
+            None => None,
+        };
         let mut tools = Vec::new();
-        if origin.is_trusted() && component.contract().is(Kind::Tool) {
+        if is_trusted && component.contract().is(Kind::Tool) {
             tools = guest.list_tools().await.map_err(|fault| Problem::of("`list-tools` failed", &fault))?;
         }
         let mut hook = None;
-        if origin.is_trusted() && component.contract().is(Kind::Hook) {
+        if is_trusted && component.contract().is(Kind::Hook) {
             hook = Some(follows(&info.name, &guest).await?);
         }
-        let warnings = warnings(&component, info.appendix.as_deref(), &origin);
-        Ok(Plugin { info, guest, origin, tools, hook, warnings })
+        let warnings = warnings(&component, info.appendix.as_deref(), is_trusted);
+        Ok(Plugin { info, guest, origin, tools, hook, warnings, trusted })
     }
 
-    /// The setup of the plugin `name`. What came with a project has no settings
-    /// and no grants: the operator meant another plugin of that name.
-    fn setup(&self, name: &PluginName, origin: &Origin) -> GuestSetup {
-        let own = self.config.plugin.get(name).filter(|_| origin.is_trusted());
+    /// The setup of the plugin `name`. What came with a project has the settings and
+    /// grants of the project's own file once that is trusted, and never the user's: the
+    /// user meant another plugin of that name.
+    fn setup(&self, name: &PluginName, origin: &Origin, by_trust: bool) -> GuestSetup {
+        let own = if origin.is_trusted() {
+            self.config.plugin.get(name)
+        } else {
+            self.config.of_project.plugin.get(name).filter(|_| by_trust)
+        };
         let default = PluginConfig::default();
         let own = own.unwrap_or(&default);
         let bundled = BUNDLED.iter().find(|b| *origin == Origin::Bundled && b.name == name.as_str());
@@ -120,7 +141,7 @@ async fn follows(name: &PluginName, guest: &Guest) -> Result<ComponentHook, Prob
     Ok(ComponentHook { plugin: name.clone(), guest: guest.clone(), listens })
 }
 
-fn warnings(component: &Component, appendix: Option<&str>, origin: &Origin) -> Vec<String> {
+fn warnings(component: &Component, appendix: Option<&str>, is_trusted: bool) -> Vec<String> {
     let contract = component.contract();
     let mut warnings = Vec::new();
     if contract.is(Kind::Guard) && appendix.is_none() {
@@ -129,7 +150,7 @@ fn warnings(component: &Component, appendix: Option<&str>, origin: &Origin) -> V
                 .to_owned(),
         );
     }
-    if !origin.is_trusted() && contract.kinds.iter().any(|kind| *kind != Kind::Guard) {
+    if !is_trusted && contract.kinds.iter().any(|kind| *kind != Kind::Guard) {
         warnings.push("it came with the project: only its guard acts, the rest waits for trust".to_owned());
     }
     warnings

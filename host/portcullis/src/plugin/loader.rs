@@ -14,6 +14,7 @@ use crate::plugin::source::{self, Fingerprint, Unreadable};
 use crate::plugin::{
     BUNDLED, Bundled, Origin, Plugin, PluginRow, PluginSet, PluginState, Report, Sources, Standing,
 };
+use crate::trust::Warrant;
 
 /// A change that is younger than this may be followed by one that the file's
 /// times and size do not show.
@@ -25,14 +26,24 @@ pub(crate) struct Loader {
     maker: Maker,
     sources: Sources,
     no_plugins: bool,
+    /// The trust in the project whose plugins are looked at.
+    warrant: Option<Arc<Warrant>>,
     /// How long a file that cannot be used is given.
     quiet: Duration,
     /// False once a file that is still being written counts as broken.
     patient: bool,
-    bundled: HashMap<&'static str, Arc<Plugin>>,
+    bundled: HashMap<&'static str, BundledSlot>,
     files: HashMap<PathBuf, Slot>,
     /// The required plugins that were live in the last pass.
     live: BTreeMap<PluginName, Arc<Plugin>>,
+}
+
+/// A bundled plugin that was loaded.
+#[derive(Debug)]
+struct BundledSlot {
+    plugin: Arc<Plugin>,
+    /// It was made with the configuration that holds.
+    is_current: bool,
 }
 
 /// What is known of one file.
@@ -47,6 +58,8 @@ struct Slot {
     young: bool,
     /// Its problem counts: it is broken until it is good again.
     counts: bool,
+    /// It came with a project, and was trusted when it was read.
+    is_granted: bool,
 }
 
 /// What one pass found.
@@ -75,10 +88,17 @@ impl Candidate {
 }
 
 impl Loader {
-    pub(crate) fn new(maker: Maker, sources: Sources, no_plugins: bool, quiet: Duration) -> Self {
+    pub(crate) fn new(
+        maker: Maker,
+        sources: Sources,
+        warrant: Option<Arc<Warrant>>,
+        no_plugins: bool,
+        quiet: Duration,
+    ) -> Self {
         Self {
             maker,
             sources,
+            warrant,
             no_plugins,
             quiet,
             patient: true,
@@ -95,6 +115,30 @@ impl Loader {
         let Pass { set, .. } = self.pass().await;
         self.patient = true;
         set
+    }
+
+    /// Goes by `config` from the next pass on. Plugins whose own table is another one are
+    /// made anew; until that succeeds they act on as they were.
+    pub(crate) fn reconfigure(&mut self, config: Arc<Config>) {
+        let old = std::mem::replace(&mut self.maker.config, Arc::clone(&config));
+        let same = |name: &str| {
+            let own = |config: &Config| {
+                let name = PluginName::new(name).ok()?;
+                Some((config.plugin.get(&name).cloned(), config.of_project.plugin.get(&name).cloned()))
+            };
+            own(&old) == own(&config)
+        };
+        for (name, slot) in &mut self.bundled {
+            slot.is_current &= same(name);
+        }
+        for (path, slot) in &mut self.files {
+            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = slot.good.as_ref().map(|plugin| plugin.info.name.as_str());
+            if !same(&stem) || name.is_some_and(|name| !same(name)) {
+                slot.fingerprint = None;
+                slot.digest = None;
+            }
+        }
     }
 
     pub(crate) fn sources(&self) -> &Sources {
@@ -132,10 +176,8 @@ impl Loader {
             let mut candidate = Candidate::unloaded(bundled.name, Origin::Bundled);
             // Nothing is compiled for a plugin that is not on.
             if is_on(config, bundled) {
-                match self.bundled_plugin(bundled).await {
-                    Ok(plugin) => candidate.plugin = Some(plugin),
-                    Err(problem) => candidate.problem = Some(problem),
-                }
+                candidate.problem = self.bundled_plugin(bundled).await.err();
+                candidate.plugin = self.bundled.get(bundled.name).map(|slot| Arc::clone(&slot.plugin));
             }
             candidates.push(candidate);
         }
@@ -159,13 +201,15 @@ impl Loader {
         candidates
     }
 
-    async fn bundled_plugin(&mut self, bundled: &'static Bundled) -> Result<Arc<Plugin>, Problem> {
-        if let Some(plugin) = self.bundled.get(bundled.name) {
-            return Ok(Arc::clone(plugin));
+    /// Loads a bundled plugin unless it is loaded. One that is there already stays when
+    /// that fails.
+    async fn bundled_plugin(&mut self, bundled: &'static Bundled) -> Result<(), Problem> {
+        if self.bundled.get(bundled.name).is_some_and(|slot| slot.is_current) {
+            return Ok(());
         }
-        let plugin = Arc::new(self.maker.make(bundled.component, bundled.name, Origin::Bundled).await?);
-        self.bundled.insert(bundled.name, Arc::clone(&plugin));
-        Ok(plugin)
+        let made = self.maker.make(bundled.component, bundled.name, Origin::Bundled, None).await?;
+        self.bundled.insert(bundled.name, BundledSlot { plugin: Arc::new(made), is_current: true });
+        Ok(())
     }
 
     /// One file, read again only when it changed.
@@ -179,8 +223,17 @@ impl Loader {
             problem: None,
             young: true,
             counts: false,
+            is_granted: false,
         });
         let now = Fingerprint::of(&path).ok();
+        let warrant = self.warrant.as_ref().filter(|_| !origin.is_trusted());
+        // Only these very bytes are trusted: who changes them has to ask again.
+        let granted =
+            |digest: &Digest| warrant.filter(|warrant| warrant.covers(&path, &digest.to_string())).cloned();
+        if slot.digest.is_some_and(|digest| granted(&digest).is_some() != slot.is_granted) {
+            slot.digest = None;
+            slot.fingerprint = None;
+        }
         let unchanged = now.is_some() && slot.fingerprint == now && slot.problem.is_none() && !slot.young;
         if !unchanged {
             match source::read(&path) {
@@ -188,7 +241,9 @@ impl Loader {
                     let digest = Digest::of(&bytes);
                     if slot.digest != Some(digest) {
                         slot.digest = Some(digest);
-                        match self.maker.make(&bytes, &stem, origin.clone()).await {
+                        let warrant = granted(&digest);
+                        slot.is_granted = warrant.is_some();
+                        match self.maker.make(&bytes, &stem, origin.clone(), warrant).await {
                             Ok(plugin) => (slot.good, slot.problem) = (Some(Arc::new(plugin)), None),
                             Err(problem) => {
                                 // What may be the machine's fault is tried again.
@@ -268,7 +323,10 @@ impl Loader {
         let by_project = &config.plugins.required_by_project;
         for name in config.plugins.required.iter().chain(by_project) {
             // A file of the project's cannot stand in for what the operator requires.
-            let live = |plugin: &&Arc<Plugin>| plugin.info.name == *name && plugin.origin.is_trusted();
+            let live = |plugin: &&Arc<Plugin>| {
+                plugin.info.name == *name
+                    && (plugin.origin.is_trusted() || by_project.contains(name) && plugin.is_trusted())
+            };
             if let Some(plugin) = tally.active.iter().find(live) {
                 self.live.insert(name.clone(), Arc::clone(plugin));
             } else if let Some(plugin) = self.live.get(name) {

@@ -116,6 +116,13 @@ impl PluginSet {
     pub(crate) fn tool(&self, name: &str) -> Option<(&Arc<Plugin>, &ToolDefinition)> {
         let (plugin, tool) = self.tools.get(name)?;
         let plugin = self.plugins.get(*plugin)?;
-        Some((plugin, plugin.tools.get(*tool)?))
+        Some((plugin, plugin.tools.get(*tool)?)).filter(|(plugin, _)| plugin.acts_as(Kind::Tool))
+    }
+
+    /// The tool `name` is of a project's plugin that was trusted when this set was made,
+    /// and is not any more.
+    pub(crate) fn is_withdrawn(&self, name: &str) -> bool {
+        let plugin = self.tools.get(name).and_then(|(plugin, _)| self.plugins.get(*plugin));
+        plugin.is_some_and(|plugin| !plugin.acts_as(Kind::Tool))
     }
 }

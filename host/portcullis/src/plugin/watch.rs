@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, RwLock};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -20,8 +19,15 @@ const SETTLING: Duration = Duration::from_millis(100);
 /// A burst of events is one change.
 const BURST: Duration = Duration::from_millis(20);
 
-/// Where the active plugins are read from.
-pub(crate) type Current = Arc<RwLock<Arc<PluginSet>>>;
+/// What is followed together with the plugins, on the same thread.
+pub(crate) trait Beside: Send + 'static {
+    /// The directories in which a change may matter.
+    fn directories(&self) -> Vec<PathBuf>;
+    /// Looks at it, before the plugins are looked at. True when it has to look again soon.
+    fn look(&mut self, loader: &mut Loader) -> bool;
+    /// Takes every set of plugins that was found.
+    fn found(&mut self, set: PluginSet);
+}
 
 /// The thread that watches. Dropping this ends it, after the pass that it is in:
 /// a pass may be waiting for the compile helper, and nobody should wait for that.
@@ -40,12 +46,8 @@ enum Wake {
 }
 
 impl Watch {
-    /// Follows what `loader` looks at. `changed` is shown every set once it serves.
-    pub(crate) fn start(
-        loader: Loader,
-        current: Current,
-        changed: impl Fn(&PluginSet) + Send + 'static,
-    ) -> std::io::Result<Self> {
+    /// Follows what `loader` looks at, and what is beside it.
+    pub(crate) fn start(loader: Loader, mut beside: impl Beside) -> std::io::Result<Self> {
         let (wake, woken) = mpsc::channel();
         let executor = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let hints = wake.clone();
@@ -54,7 +56,8 @@ impl Watch {
             let mut loader = loader;
             let mut pause = TICK;
             loop {
-                watcher.follow(loader.sources().directories().map(std::path::Path::to_path_buf));
+                let directories = loader.sources().directories().map(std::path::Path::to_path_buf);
+                watcher.follow(directories.chain(beside.directories()));
                 let mut waiting = Vec::new();
                 match woken.recv_timeout(pause) {
                     Ok(Wake::Stop) | Err(RecvTimeoutError::Disconnected) => return,
@@ -70,14 +73,19 @@ impl Watch {
                     }
                 }
                 // A pass that fails inside must not end the watch: nobody would see it end.
-                let pass = catch_unwind(AssertUnwindSafe(|| executor.block_on(loader.pass())));
+                let pass = catch_unwind(AssertUnwindSafe(|| {
+                    let soon = beside.look(&mut loader);
+                    let Pass { set, settling } = executor.block_on(loader.pass());
+                    beside.found(set);
+                    soon || settling
+                }));
                 pause = match pass {
-                    Ok(Pass { set, settling }) => {
-                        let set = Arc::new(set);
-                        let serves = Arc::clone(&set);
-                        *current.write().unwrap_or_else(std::sync::PoisonError::into_inner) = serves;
-                        changed(&set);
-                        if settling { SETTLING } else { TICK }
+                    Ok(soon) => {
+                        if soon {
+                            SETTLING
+                        } else {
+                            TICK
+                        }
                     }
                     Err(_) => {
                         tracing::error!("looking at the plugins failed inside; the last state serves on");

@@ -36,7 +36,7 @@ use portcullis_runtime::CallView;
 
 use change::{Reach, Touch};
 pub(crate) use disk::resolve;
-pub(crate) use place::{Places, Protection};
+pub(crate) use place::{PLUGIN, Places, Protection};
 pub(crate) use rule::Code;
 use rule::Rule;
 use site::Site;

@@ -16,6 +16,9 @@ use super::site::{Candidate, Site, is_above};
 use super::table::{HOOKS, MOVED, NAMED, OWN, SHARED};
 use super::word::{self, Named};
 
+/// What a plugin's file is called in a refusal.
+pub(crate) const PLUGIN: &str = "a plugin of Portcullis";
+
 /// What the host knows of where its own files are.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {

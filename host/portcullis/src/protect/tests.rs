@@ -315,8 +315,8 @@ fn portcullis_own_places_have_their_own_words() {
         ("echo > ~/.cache/portcullis/components/a", "self/cache"),
         ("chmod -x ~/bin/portcullis", "self/program"),
         ("mv ../opt/portcullis-1.0 x", "self/program"),
-        ("portcullis trust .", "self/command"),
-        ("../opt/portcullis-1.0 trust .", "self/command"),
+        ("portcullis trust add .", "self/command"),
+        ("../opt/portcullis-1.0 trust add .", "self/command"),
     ] {
         assert_eq!(user.code(script), code, "{script}");
     }

@@ -19,6 +19,7 @@ const READS: &[&[&str]] = &[
     &["log"],
     &["config", "show"],
     &["config", "validate"],
+    &["trust", "status"],
     &["ledger", "show"],
     &["ledger", "verify"],
     &["plugin", "list"],
@@ -124,6 +125,7 @@ mod tests {
             "portcullis",
             "portcullis --help",
             "portcullis trust --help",
+            "portcullis trust status --json",
             "/usr/local/bin/portcullis -C /x plugin list --json",
             "echo '{}' | portcullis check",
             "portcullis hook --agent claude",
@@ -140,7 +142,8 @@ mod tests {
     #[test]
     fn verbs_that_change_anything_are_refused_and_unknown_ones_too() {
         for script in [
-            "portcullis trust .",
+            "portcullis trust add --yes",
+            "portcullis -C /x trust remove status",
             "portcullis ledger clear",
             "sudo portcullis uninstall",
             "~/.cargo/bin/portcullis plugin remove guard",

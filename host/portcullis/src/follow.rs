@@ -1,0 +1,188 @@
+//! Follows the configuration files of a host that runs: whole or not at all, and never
+//! to less than what was strict.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use portcullis_model::config::Config;
+use portcullis_runtime::Digest;
+
+use crate::config::{self, Files, Loaded};
+use crate::plugin::{Beside, Loader, PluginSet};
+use crate::protect::Places;
+use crate::record::Recorder;
+use crate::rules::{Rules, Snapshot};
+use crate::trust::Warrant;
+
+/// How the configuration of a host stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConfigReport {
+    /// The digest of the configuration that serves.
+    pub digest: Option<String>,
+    /// Why the files, as they are now, are not taken over.
+    pub kept: Option<String>,
+    /// What would be lost with them, each as it is written in a file.
+    pub lost: Vec<String>,
+}
+
+/// What a host and the thread that follows its files share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) snapshot: RwLock<Snapshot>,
+    pub(crate) report: Mutex<ConfigReport>,
+    /// The configuration that the operator takes over although something is lost.
+    pub(crate) accepted: Mutex<Option<Digest>>,
+    /// The one that waits for that.
+    pub(crate) pending: Mutex<Option<Digest>>,
+}
+
+/// Follows the files.
+pub(crate) struct Follower {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) recorder: Arc<Recorder>,
+    /// The files; none for a host whose configuration is its embedder's.
+    pub(crate) files: Option<Files>,
+    pub(crate) warrant: Option<Arc<Warrant>>,
+    pub(crate) trust_file: Option<PathBuf>,
+    pub(crate) places: Places,
+    pub(crate) config: Arc<Config>,
+    pub(crate) rules: Arc<Rules>,
+    /// How long a file that is wrong may still be in the making.
+    pub(crate) quiet: Duration,
+}
+
+/// What a look at the files came to.
+enum Found {
+    Same,
+    Other(Box<(Loaded, Rules)>),
+    /// They are not taken over: why, what would be lost, and which configuration it is.
+    Kept(String, Vec<String>, Option<Digest>),
+}
+
+impl Follower {
+    fn find(&self, files: &Files) -> Found {
+        let loaded = match config::load(files) {
+            Ok(loaded) => loaded,
+            Err(error) => return Found::Kept(error.to_string(), Vec::new(), None),
+        };
+        if loaded.config == *self.config {
+            return Found::Same;
+        }
+        let digest = loaded.digest();
+        let mut lost = self.lost(&loaded, files);
+        if loaded.says_nothing() && self.says_something() {
+            lost.push("everything that it said".to_owned());
+        }
+        let accepted = lock(&self.shared.accepted).is_some_and(|accepted| accepted == digest);
+        if !lost.is_empty() && !accepted {
+            let why = format!(
+                "it would lose {}; hint: start the host anew when that is meant, or mend the file",
+                lost.join(", ")
+            );
+            return Found::Kept(why, lost, Some(digest));
+        }
+        match Rules::new(&loaded.config, self.places.clone(), self.warrant.as_ref(), Some(digest.to_string()))
+        {
+            Ok(rules) => Found::Other(Box::new((loaded, rules))),
+            Err(error) => Found::Kept(error.to_string(), Vec::new(), None),
+        }
+    }
+
+    /// What is strict now and would not be. What a project brought by the user's trust is
+    /// no loss when the user takes the trust back.
+    fn lost(&self, loaded: &Loaded, files: &Files) -> Vec<String> {
+        let mut before = Config::clone(&self.config);
+        let mut after = loaded.config.clone();
+        let own = &before.of_project;
+        let covers = |files: &Files| {
+            let file = config::covered(files)?;
+            files.trust.as_ref().map(|trust| trust.covers(&file, &own.digest))
+        };
+        if covers(files) != Some(true) {
+            before.of_project.hooks.clear();
+            after.of_project.hooks.clear();
+        }
+        config::lost(&before, &after)
+    }
+
+    fn says_something(&self) -> bool {
+        let empty = Loaded::default().digest().to_string();
+        self.rules.configured.as_ref().is_some_and(|configured| configured.digest != empty)
+    }
+
+    /// May it be that somebody is still writing one of the files?
+    fn is_young(&self, files: &Files) -> bool {
+        let young = |path: &PathBuf| {
+            let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+            let modified = meta.and_then(|meta| meta.modified().ok());
+            modified.and_then(|modified| modified.elapsed().ok()).is_some_and(|age| age < self.quiet)
+        };
+        files.user.iter().chain(&files.project).any(young)
+    }
+
+    fn keep(&self, why: String, lost: Vec<String>, digest: Option<Digest>) {
+        *lock(&self.shared.pending) = digest;
+        let mut report = lock(&self.shared.report);
+        if report.kept.as_ref() != Some(&why) {
+            tracing::error!(
+                "a change of the configuration is not taken over, the last good one serves: {why}"
+            );
+            self.recorder.kept_configuration(&why, report.digest.clone());
+            report.kept = Some(why);
+            report.lost = lost;
+        }
+    }
+}
+
+impl Beside for Follower {
+    fn directories(&self) -> Vec<PathBuf> {
+        let files = self.files.iter().flat_map(|files| files.user.iter().chain(&files.project));
+        let real = files.clone().filter_map(|file| fs::canonicalize(file).ok());
+        let files = files.cloned().chain(real).chain(self.trust_file.clone());
+        files.filter_map(|file| file.parent().map(Path::to_path_buf)).collect()
+    }
+
+    fn look(&mut self, loader: &mut Loader) -> bool {
+        let Some(mut files) = self.files.clone() else { return false };
+        files.trust = self.warrant.as_ref().and_then(|warrant| warrant.now());
+        match self.find(&files) {
+            Found::Same => {
+                *lock(&self.shared.pending) = None;
+                let mut report = lock(&self.shared.report);
+                (report.kept, report.lost) = (None, Vec::new());
+                false
+            }
+            Found::Kept(..) if self.is_young(&files) => true,
+            Found::Kept(why, lost, digest) => {
+                self.keep(why, lost, digest);
+                false
+            }
+            Found::Other(other) => {
+                let (loaded, rules) = *other;
+                self.config = Arc::new(loaded.config);
+                self.rules = Arc::new(rules);
+                loader.reconfigure(Arc::clone(&self.config));
+                self.recorder.keep_as(self.config.audit);
+                *lock(&self.shared.pending) = None;
+                let mut report = lock(&self.shared.report);
+                (report.kept, report.lost) = (None, Vec::new());
+                false
+            }
+        }
+    }
+
+    fn found(&mut self, set: PluginSet) {
+        let plugins = Arc::new(set);
+        let snapshot = Snapshot { plugins: Arc::clone(&plugins), rules: Arc::clone(&self.rules) };
+        *self.shared.snapshot.write().unwrap_or_else(PoisonError::into_inner) = snapshot;
+        lock(&self.shared.report).digest =
+            self.rules.configured.as_ref().map(|configured| configured.digest.clone());
+        self.recorder.follow(&plugins.report, self.rules.configured.as_ref());
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
