@@ -33,71 +33,109 @@ const KEY: &str = concat!(
     r"|private[_-]?key|signing[_-]?key|encryption[_-]?key|credentials?|signature)[a-z0-9_.-]*"
 );
 
-/// Tokens that tell what they are by how they begin.
-const SHAPES: &[&str] = &[
+/// A shape of a secret.
+struct Shape {
+    /// A text has to hold one of these, in capitals or not, to match. `?` stands for
+    /// any byte.
+    hints: &'static [&'static str],
+    /// A group catches what stands before the secret and is kept.
+    pattern: &'static str,
+}
+
+const fn shape(hints: &'static [&'static str], pattern: &'static str) -> Shape {
+    Shape { hints, pattern }
+}
+
+/// What is taken for a secret. `{VALUE}`, `{IS}` and `{KEY}` stand for the parts above.
+const SHAPES: &[Shape] = &[
     // Private keys, to their end or to the end of the text.
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,60}-----|\z)",
-    r"\bAGE-SECRET-KEY-1[A-Z0-9]{20,}",
+    shape(
+        &["-----begin "],
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,60}-----|\z)",
+    ),
+    shape(&["age-secret-key-1"], r"\bAGE-SECRET-KEY-1[A-Z0-9]{20,}"),
     // GitHub, GitLab.
-    r"\bgh[a-z]_[A-Za-z0-9_]{16,}",
-    r"\bgithub_pat_[A-Za-z0-9_]{16,}",
-    r"\bgl[a-z]{2,6}-[A-Za-z0-9_-]{16,}",
+    shape(&["gh?_"], r"\bgh[a-z]_[A-Za-z0-9_]{16,}"),
+    shape(&["github_pat_"], r"\bgithub_pat_[A-Za-z0-9_]{16,}"),
+    shape(
+        &["gl??-", "gl???-", "gl????-", "gl?????-", "gl??????-"],
+        r"\bgl[a-z]{2,6}-[A-Za-z0-9_-]{16,}",
+    ),
     // Makers of models; Stripe.
-    r"\bsk-[A-Za-z0-9_-]{16,}",
-    r"\b[srp]k_(?:live|test|prod)_[A-Za-z0-9]{8,}",
-    r"\bhf_[A-Za-z0-9]{16,}",
+    shape(&["sk-"], r"\bsk-[A-Za-z0-9_-]{16,}"),
+    shape(&["k_live_", "k_test_", "k_prod_"], r"\b[srp]k_(?:live|test|prod)_[A-Za-z0-9]{8,}"),
+    shape(&["hf_"], r"\bhf_[A-Za-z0-9]{16,}"),
     // Clouds.
-    r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",
-    r"\bAIza[A-Za-z0-9_-]{20,}",
-    r"\bya29\.[A-Za-z0-9_-]{16,}",
-    r"\bdo[pors]_v1_[a-f0-9]{32,}",
+    shape(&["akia", "asia", "abia", "acca"], r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}"),
+    shape(&["aiza"], r"\bAIza[A-Za-z0-9_-]{20,}"),
+    shape(&["ya29."], r"\bya29\.[A-Za-z0-9_-]{16,}"),
+    shape(&["do?_v1_"], r"\bdo[pors]_v1_[a-f0-9]{32,}"),
     // Messengers.
-    r"\bxox[a-z]-[A-Za-z0-9-]{8,}",
-    r"\bxapp-[A-Za-z0-9-]{8,}",
-    r"\bhooks\.slack\.com/services/[A-Za-z0-9/_-]+",
-    r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}",
+    shape(&["xox?-"], r"\bxox[a-z]-[A-Za-z0-9-]{8,}"),
+    shape(&["xapp-"], r"\bxapp-[A-Za-z0-9-]{8,}"),
+    shape(&["hooks.slack.com/services/"], r"\bhooks\.slack\.com/services/[A-Za-z0-9/_-]+"),
+    shape(&[":aa"], r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}"),
     // Registries of packages, and mail.
-    r"\bnpm_[A-Za-z0-9]{16,}",
-    r"\bpypi-[A-Za-z0-9_-]{16,}",
-    r"\bdckr_[a-z]+_[A-Za-z0-9_-]{16,}",
-    r"\bSG\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+    shape(&["npm_"], r"\bnpm_[A-Za-z0-9]{16,}"),
+    shape(&["pypi-"], r"\bpypi-[A-Za-z0-9_-]{16,}"),
+    shape(&["dckr_"], r"\bdckr_[a-z]+_[A-Za-z0-9_-]{16,}"),
+    shape(&["sg.????????"], r"\bSG\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
     // A JSON web token.
-    r"\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)?",
+    shape(&["eyj"], r"\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)?"),
+    // `Authorization: Bearer X`, `Cookie: X`.
+    shape(
+        &["authorization"],
+        r#"(?i:((?:proxy-)?authorization{IS}\\*["']?(?:(?:bearer|basic|token|digest|negotiate)\s+)?){VALUE})"#,
+    ),
+    shape(&["cookie:"], r#"(?i:\b((?:set-)?cookie:\s*)[^\r\n"']+)"#),
+    shape(&["bearer"], r"(?i:\b(bearer\s+)[a-z0-9._~+/=-]{8,})"),
+    // `password=X`, `"api_key": "X"`, `?access_token=X`; `;Pwd=X` of a connection's text.
+    shape(KEYS, r"(?i:({KEY}{IS}){VALUE})"),
+    shape(&["pwd"], r"(?i:(;\s*pwd\s*=\s*){VALUE})"),
+    // `--token X`, `curl -u name:X`, `sshpass -p X`, `mysql -pX`, `docker login -p X`,
+    // `redis-cli -a X`, `openssl -passin pass:X`.
+    shape(KEYS, r"(?i:(--?{KEY}\s+){VALUE})"),
+    shape(&["-u"], r#"((?:\s-u|--user)[\s=]*["']?[^\s:"'/]+:){VALUE}"#),
+    shape(&["sshpass"], r"(\bsshpass\s+-p\s*){VALUE}"),
+    shape(&["mysql"], r"(\bmysql[a-z]*\s(?:[^\n;|&]*?\s)?-p){VALUE}"),
+    shape(&["login"], r"(\blogin\s(?:[^\n;|&]*?\s)?-p\s*){VALUE}"),
+    shape(&["redis-cli"], r"(\bredis-cli\s(?:[^\n;|&]*?\s)?-a\s*){VALUE}"),
+    shape(&["pass:"], r"(\bpass:){VALUE}"),
+    // `scheme://name:X@host`.
+    shape(&["://"], r#"(?i:\b([a-z][a-z0-9+.-]*://)[^\s/"'<>]+)@"#),
+    // The same in a text that a guard has cut.
+    shape(&["://"], r#"(?i:\b([a-z][a-z0-9+.-]*://[^\s/"'<>:@]+:)[^\s/"'<>@…]*…)"#),
 ];
+
+/// What a text with a `KEY` in it holds.
+const KEYS: &[&str] =
+    &["password", "passwd", "passphrase", "secret", "token", "key", "credential", "signature"];
 
 /// Every shape at once, so that a text is read once. What stands before a secret
 /// is caught in a group and kept.
 static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let shapes = SHAPES.join("|");
-    let pattern = [
-        shapes,
-        // `Authorization: Bearer X`, `Cookie: X`.
-        format!(
-            r#"(?i:((?:proxy-)?authorization{IS}\\*["']?(?:(?:bearer|basic|token|digest|negotiate)\s+)?){VALUE})"#
-        ),
-        r#"(?i:\b((?:set-)?cookie:\s*)[^\r\n"']+)"#.to_owned(),
-        r"(?i:\b(bearer\s+)[a-z0-9._~+/=-]{8,})".to_owned(),
-        // `password=X`, `"api_key": "X"`, `?access_token=X`; `;Pwd=X` of a connection's text.
-        format!(r"(?i:({KEY}{IS}){VALUE})"),
-        format!(r"(?i:(;\s*pwd\s*=\s*){VALUE})"),
-        // `--token X`, `curl -u name:X`, `sshpass -p X`, `mysql -pX`, `docker login -p X`,
-        // `redis-cli -a X`, `openssl -passin pass:X`.
-        format!(r"(?i:(--?{KEY}\s+){VALUE})"),
-        format!(r#"((?:\s-u|--user)[\s=]*["']?[^\s:"'/]+:){VALUE}"#),
-        format!(r"(\bsshpass\s+-p\s*){VALUE}"),
-        format!(r"(\bmysql[a-z]*\s(?:[^\n;|&]*?\s)?-p){VALUE}"),
-        format!(r"(\blogin\s(?:[^\n;|&]*?\s)?-p\s*){VALUE}"),
-        format!(r"(\bredis-cli\s(?:[^\n;|&]*?\s)?-a\s*){VALUE}"),
-        format!(r"(\bpass:){VALUE}"),
-        // `scheme://name:X@host`.
-        r#"(?i:\b([a-z][a-z0-9+.-]*://)[^\s/"'<>]+)@"#.to_owned(),
-        // The same in a text that a guard has cut.
-        r#"(?i:\b([a-z][a-z0-9+.-]*://[^\s/"'<>:@]+:)[^\s/"'<>@…]*…)"#.to_owned(),
-    ]
-    .join("|");
+    let patterns: Vec<String> = SHAPES.iter().map(|shape| filled(shape.pattern)).collect();
     // A test holds that it is one.
-    Regex::new(&pattern).ok()
+    Regex::new(&patterns.join("|")).ok()
 });
+
+/// `pattern`, with the parts that several share in it.
+fn filled(pattern: &str) -> String {
+    pattern.replace("{VALUE}", VALUE).replace("{IS}", IS).replace("{KEY}", KEY)
+}
+
+/// False when no secret can be in `text`, which is far cheaper to know than where
+/// one is: making the expression alone takes longer than judging a call.
+fn may_hold_a_secret(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    SHAPES.iter().flat_map(|shape| shape.hints).any(|hint| holds(text.as_bytes(), hint.as_bytes()))
+}
+
+/// True when `text` has `hint` in it.
+fn holds(text: &[u8], hint: &[u8]) -> bool {
+    let fits = |part: &[u8]| part.iter().zip(hint).all(|(byte, hint)| byte == hint || *hint == b'?');
+    text.windows(hint.len().max(1)).any(fits)
+}
 
 /// Takes secrets out of texts.
 #[derive(Clone, Default)]
@@ -131,13 +169,16 @@ impl Redactor {
     /// The beginning of `text`, of which `shown` bytes are to be shown, without its
     /// secrets. It ends between two words, so that no half of a secret is left.
     pub(crate) fn clean(&self, text: &str, shown: usize) -> String {
-        let Some(secrets) = &*SECRETS else { return REDACTED.to_owned() };
         let mut text = window(text, shown.saturating_mul(LOOK_AHEAD)).to_owned();
         for value in self.values.iter().filter(|value| !value.is_empty()) {
             if text.contains(value.as_str()) {
                 text = text.replace(value.as_str(), REDACTED);
             }
         }
+        if !may_hold_a_secret(&text) {
+            return text;
+        }
+        let Some(secrets) = &*SECRETS else { return REDACTED.to_owned() };
         let kept = |found: &Captures<'_>| {
             let before = found.iter().skip(1).flatten().next().map_or("", |group| group.as_str());
             // An address keeps the sign behind its user.
@@ -175,10 +216,15 @@ fn is_secret(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::sync::LazyLock;
 
     use proptest::prelude::*;
+    use proptest::strategy::Union;
+    use proptest::string::string_regex;
 
-    use super::{LOOK_AHEAD, REDACTED, Redactor, SECRETS};
+    use regex_lite::Regex;
+
+    use super::{LOOK_AHEAD, REDACTED, Redactor, SECRETS, SHAPES, filled, holds, may_hold_a_secret};
 
     const SHOWN: usize = 1_000;
     const SEEN: usize = SHOWN * LOOK_AHEAD;
@@ -190,6 +236,41 @@ mod tests {
     #[test]
     fn the_pattern_is_one() {
         assert!(SECRETS.is_some());
+    }
+
+    #[test]
+    fn a_hint_is_found_wherever_it_stands() {
+        for (text, hint, found) in [
+            ("gh1_", "gh?_", true),
+            ("xghp_", "gh?_", true),
+            ("ghp", "gh?_", false),
+            ("gh__", "gh?_", true),
+            ("", "gh?_", false),
+            ("a://b", "://", true),
+        ] {
+            assert_eq!(holds(text.as_bytes(), hint.as_bytes()), found, "{text} {hint}");
+        }
+    }
+
+    #[test]
+    fn most_calls_need_no_expression() {
+        for text in [
+            "rm -rf build",
+            "Blocked by the guard plugin: refusing \"rm -rf build\" (recursive or forced delete).",
+            "/home/dev/app/src/main.rs",
+            "cargo build --release",
+        ] {
+            assert!(!may_hold_a_secret(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_shape_has_hints_in_lower_case() {
+        for shape in SHAPES {
+            assert!(!shape.hints.is_empty(), "{}", shape.pattern);
+            let lower = |hint: &&str| **hint == hint.to_ascii_lowercase() && hint.len() > 1;
+            assert!(shape.hints.iter().all(lower), "{}", shape.pattern);
+        }
     }
 
     #[test]
@@ -309,6 +390,19 @@ mod tests {
         prop_oneof![bare, named, user]
     }
 
+    static EACH: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+        SHAPES.iter().map(|shape| Regex::new(&filled(shape.pattern)).unwrap()).collect()
+    });
+
+    /// A text that fits one of the shapes, but for where words begin and texts end.
+    fn fitting() -> impl Strategy<Value = (usize, String)> {
+        let texts = SHAPES.iter().enumerate().map(|(index, shape)| {
+            let pattern = filled(shape.pattern).replace(r"\b", "").replace(r"|\z", "");
+            string_regex(&pattern).unwrap().prop_map(move |text| (index, text)).boxed()
+        });
+        Union::new(texts)
+    }
+
     proptest! {
         #[test]
         fn no_listed_secret_survives(
@@ -318,6 +412,15 @@ mod tests {
         ) {
             let seen = clean(&format!("{before}{text}{after}"));
             prop_assert!(!seen.contains(&secret), "{seen}");
+        }
+
+        #[test]
+        fn whatever_fits_a_shape_has_a_hint_in_it((index, text) in fitting()) {
+            // Capitals beyond ASCII are letters to the one who made the text, and not to us.
+            prop_assume!(EACH[index].is_match(&text));
+            let hints = SHAPES[index].hints;
+            let lower = text.to_ascii_lowercase();
+            prop_assert!(hints.iter().any(|hint| holds(lower.as_bytes(), hint.as_bytes())), "{text}");
         }
 
         #[test]
