@@ -17,12 +17,15 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use portcullis_runtime::{Allocation, CacheDir, Compiler, Guest, Runtime, RuntimeOptions};
+use portcullis_model::fault::{Fault, FaultKind};
+use portcullis_runtime::{
+    Allocation, CacheDir, Compiler, Digest, GuardRefusal, Guest, Known, Runtime, RuntimeOptions,
+};
 use portcullis_tests::plugin::Plugin;
 use tempfile::TempDir;
 
 use crate::place::compiler;
-use crate::stubs::{Nothing, far, link};
+use crate::stubs::{Nothing, far, link, setup};
 
 /// A cache of its own, and a helper that tells when it compiled.
 struct Bench {
@@ -92,8 +95,12 @@ fn load(runtime: &Runtime, word: &str) -> Guest {
 }
 
 fn verdict(guest: &Guest) -> String {
+    answer(guest).unwrap().unwrap().reason
+}
+
+fn answer(guest: &Guest) -> Result<Option<GuardRefusal>, Fault> {
     let executor = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    executor.block_on(guest.before_tool_call(std::sync::Arc::new(Nothing), far())).unwrap().unwrap().reason
+    executor.block_on(guest.before_tool_call(std::sync::Arc::new(Nothing), far()))
 }
 
 fn mode(path: &Path) -> u32 {
@@ -112,6 +119,34 @@ fn a_component_is_compiled_once() {
     assert_eq!(bench.judge("two"), 1);
     assert_eq!(bench.judge("one"), 0);
     assert_eq!(bench.artifacts().len(), 2);
+}
+
+#[test]
+fn a_component_that_is_linked_later_is_loaded_when_it_is_called() {
+    let bench = Bench::new();
+    let runtime = bench.runtime();
+    let bytes: &'static [u8] = guard("one").leak();
+    let component = runtime.load(bytes).unwrap();
+    let known = Known { digest: component.digest(), contract: component.contract().clone() };
+    fs::remove_dir_all(bench.components()).unwrap();
+    let guest = runtime.link_later(bytes, known.clone(), setup());
+    assert_eq!((guest.digest(), guest.contract()), (known.digest, &known.contract));
+    assert_eq!(bench.compiled(), 1);
+    assert_eq!((verdict(&guest), verdict(&guest)), ("one".to_owned(), "one".to_owned()));
+    assert_eq!(bench.compiled(), 2);
+    // What is not what was known of it, and what cannot be loaded, answers nothing.
+    let mut other = known.clone();
+    other.contract.kinds.clear();
+    let broken: &'static [u8] = b"\0asm\x0d\0\x01\0broken";
+    let of = |bytes: &[u8]| Known { digest: Digest::of(bytes), ..known.clone() };
+    for (guest, why) in [
+        (runtime.link_later(bytes, other, setup()), "it is not what was known of it"),
+        (runtime.link_later(broken, of(broken), setup()), "does not compile"),
+    ] {
+        let fault = answer(&guest).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Load);
+        assert!(fault.to_string().contains(why), "{fault}");
+    }
 }
 
 #[test]

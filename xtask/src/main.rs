@@ -10,6 +10,7 @@
 mod agents;
 mod benign;
 mod codegen;
+mod dist;
 mod plugins;
 mod process;
 mod tidy;
@@ -22,6 +23,7 @@ cargo xtask plugins [--check [--sources]]   build the bundled plugins and the te
 cargo xtask wit [--check]                   the lock of the released contract
 cargo xtask codegen                         the pages of docs/reference that are made from code
 cargo xtask benign                          what the guards refuse of Debian's own scripts
+cargo xtask dist                            the program as it is shipped, in target/dist
 cargo xtask tidy                            the rules of the house; a test runs them too
 cargo xtask agents [--only CLIENT]…         real agents against a scripted model, with and without the hook";
 
@@ -36,6 +38,7 @@ fn main() -> anyhow::Result<()> {
             "wit" => wit::run(rest),
             "codegen" => codegen::run(rest),
             "benign" => benign::run(rest),
+            "dist" => dist::run(),
             "tidy" => tidy::run(rest),
             "agents" => agents::run(rest.iter().cloned()),
             _ => bail!("no such task: `{task}`\n\n{HELP}"),

@@ -22,7 +22,8 @@ use std::process::{Command, Stdio};
 use measure::{Case, print, ratio, side_by_side};
 use serde_json::{Value, json};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_portcullis");
+/// The program of this build. `-- --program FILE` measures another one.
+const OWN: &str = env!("CARGO_BIN_EXE_portcullis");
 
 const SH: &str = "read -r line\ncase \"$line\" in *'rm -rf'*) echo refused >&2; exit 2 ;; esac\n";
 const PYTHON: &str = "import json, sys\nif 'rm -rf' in json.load(sys.stdin)['tool_input']['command']:\n    \
@@ -32,6 +33,10 @@ const NODE: &str = "let text = '';\nprocess.stdin.on('data', (part) => (text += 
                     process.stderr.write('refused\\n');\n    process.exit(2);\n  }\n});\n";
 
 fn main() {
+    let binary = std::env::args().skip_while(|argument| argument != "--program").nth(1);
+    let binary = binary.map_or(Path::new(OWN).into(), |file| std::fs::canonicalize(file).unwrap());
+    println!("{}", described(&binary));
+    let binary = binary.to_str().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let payload = json!({
         "session_id": "bench", "cwd": dir.path(), "hook_event_name": "PreToolUse",
@@ -54,7 +59,7 @@ fn main() {
         drop(child.stdin.take().unwrap().write_all(payload.as_bytes()));
         assert_eq!(child.wait().unwrap().code(), Some(2), "{program}");
     };
-    let installed = Command::new(BINARY)
+    let installed = Command::new(binary)
         .args(["install", "claude"])
         .current_dir(dir.path())
         .env_clear()
@@ -73,7 +78,7 @@ fn main() {
     let (sh, python, node) = (script("hook.sh", SH), script("hook.py", PYTHON), script("hook.js", NODE));
     let mut cases = vec![
         Case::new("/bin/sh hook.sh", 1, || run("/bin/sh", &[&sh])),
-        Case::new("portcullis hook", 1, || run(BINARY, &["hook", "--agent", "claude"])),
+        Case::new("portcullis hook", 1, || run(binary, &["hook", "--agent", "claude"])),
         Case::new("the installed entry, which is `sh` around the same", 1, || {
             run("/bin/sh", &["-c", &entry])
         }),
@@ -88,4 +93,22 @@ fn main() {
     let figures = side_by_side(100, &mut cases);
     print("one refused call, a process each, side by side", &cases, &figures);
     println!("goal: at most 2.5 times `sh`\nratio: {:.1} times `sh`", ratio(figures[1], figures[0]));
+    for (case, figure) in cases.iter().zip(&figures).skip(3) {
+        let goal = if case.name.starts_with("python") { 8 } else { 25 };
+        println!(
+            "goal: at least {goal} times faster than `{}`\nratio: {:.1}",
+            case.name,
+            ratio(*figure, figures[1])
+        );
+    }
+}
+
+/// How the program was built, as far as that can be seen.
+fn described(binary: &Path) -> String {
+    let profile = binary.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    let bytes = std::fs::read(binary).unwrap();
+    let head = &bytes[..bytes.len().min(4096)];
+    let is_dynamic = head.windows(4).any(|part| part == b"/ld-");
+    let linked = if is_dynamic { "dynamically" } else { "statically" };
+    format!("profile `{profile}`, {linked} linked, {:.1} MB", bytes.len() as f64 / 1e6)
 }

@@ -17,14 +17,21 @@ pub(crate) enum Exit {
     Agent(u8),
 }
 
+impl Exit {
+    /// The code that the system is given.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::No => 1,
+            Self::Refused => 2,
+            Self::Internal => 3,
+            Self::Agent(code) => code,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::No => 1,
-            Exit::Refused => 2,
-            Exit::Internal => 3,
-            Exit::Agent(code) => code,
-        })
+        Self::from(exit.code())
     }
 }

@@ -11,6 +11,7 @@ mod hook;
 mod hooks;
 mod install;
 mod ledger;
+mod log;
 mod open;
 mod plugin;
 mod printer;
@@ -46,7 +47,8 @@ fn main() -> ExitCode {
         return portcullis::runtime::helper_main(limits);
     }
     let printer = Printer::new();
-    let arguments = match Arguments::try_parse() {
+    let parsed = hook::as_installed(&arguments).map_or_else(Arguments::try_parse, Ok);
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => {
             // `--help` and `--version` are no errors, and clap knows where each goes.
@@ -63,15 +65,19 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
-    printer::follow_logs(arguments.common.verbose);
+    log::follow(arguments.common.verbose, printer);
     let environment = Environment::read();
     let exit = match arguments.verb {
         Verb::Check(verb) => check::run(&arguments.common, &verb, &environment, &printer),
         Verb::Hook(verb) => {
-            // The work has a thread of its own, where a panic is caught as well.
+            // A panic of the work is caught inside as well.
             let run = || hook::run(&arguments.common, &verb, &environment, &printer);
-            catch_unwind(AssertUnwindSafe(run))
-                .unwrap_or_else(|_| Ok(hook::fail(verb.agent.parse().ok(), "it failed inside", &printer)))
+            let exit = catch_unwind(AssertUnwindSafe(run))
+                .unwrap_or_else(|_| Ok(hook::fail(verb.agent.parse().ok(), "it failed inside", &printer)));
+            match exit {
+                Ok(exit) => process::end(exit),
+                Err(error) => Err(error),
+            }
         }
         Verb::Install(verb) => install::install(&arguments.common, &verb, &environment, &printer),
         Verb::Uninstall(verb) => install::uninstall(&arguments.common, &verb, &environment, &printer),

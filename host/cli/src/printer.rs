@@ -3,8 +3,6 @@
 
 use std::io::{self, Write};
 
-use tracing_subscriber::filter::LevelFilter;
-
 /// Writes what this program says.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer(());
@@ -49,25 +47,6 @@ impl Printer {
     pub(crate) fn error(self, error: &anyhow::Error) {
         self.tell(&format!("error: {error:#}"));
     }
-}
-
-/// Sends the logs to standard error: errors alone; with `-v` what plugins say as
-/// well, with `-vv` everything.
-pub(crate) fn follow_logs(verbose: u8) {
-    let level = match verbose {
-        0 => LevelFilter::ERROR,
-        1 => LevelFilter::INFO,
-        _ => LevelFilter::DEBUG,
-    };
-    // A logger that is set already serves as well.
-    drop(
-        tracing_subscriber::fmt()
-            .with_max_level(level)
-            .with_writer(io::stderr)
-            .with_ansi(false)
-            .without_time()
-            .try_init(),
-    );
 }
 
 /// How many characters a line of the terminal on standard output has; none when it is

@@ -3,9 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use portcullis::runtime::Pulse;
+
+use crate::exit::Exit;
 
 /// How the work ended.
 #[derive(Debug)]
@@ -14,9 +17,7 @@ pub(crate) enum Ended<R> {
     Answered(R),
     /// With a panic.
     Panicked,
-    /// Not within its time.
-    Late,
-    /// It could not be started.
+    /// Nobody could watch over its time, so it was not begun.
     NotStarted(std::io::Error),
 }
 
@@ -52,23 +53,45 @@ impl Shield {
 /// The exit code that refuses in every agent that looks at it.
 const ABORTED: u8 = 2;
 
-/// Runs `work` on a thread of its own, for at most `time`. Work that is late goes
-/// on until the process ends, and its answer is not waited for.
-pub(crate) fn within<R: Send + 'static>(
+/// Runs `work` here, for at most `time`. When it is late, `late` answers in its
+/// place, on the thread that has watched, and the process ends with the exit code
+/// that it gives. Work that comes too late for its own answer never returns. Until then
+/// `pulse` beats.
+pub(crate) fn within<R>(
     time: Duration,
-    work: impl FnOnce() -> R + Send + 'static,
+    pulse: Pulse,
+    late: impl FnOnce() -> Exit + Send + 'static,
+    work: impl FnOnce() -> R,
 ) -> Ended<R> {
-    let (done, wait) = mpsc::channel();
-    let started = thread::Builder::new().name("portcullis-work".to_owned()).spawn(move || {
-        // Whoever waits may have given up.
-        drop(done.send(catch_unwind(AssertUnwindSafe(work))));
+    let answered = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&answered);
+    let watch = thread::Builder::new().name("portcullis-watch".to_owned()).spawn(move || {
+        let start = Instant::now();
+        while let Some(left) = time.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) {
+            thread::park_timeout(left.min(Pulse::PERIOD));
+            pulse.beat();
+        }
+        if !seen.swap(true, Ordering::SeqCst) {
+            // Without an answer of its own it is a refusal.
+            end(catch_unwind(AssertUnwindSafe(late)).unwrap_or(Exit::Refused));
+        }
     });
-    if let Err(error) = started {
+    if let Err(error) = watch {
         return Ended::NotStarted(error);
     }
-    match wait.recv_timeout(time) {
-        Ok(Ok(answer)) => Ended::Answered(answer),
-        Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => Ended::Panicked,
-        Err(RecvTimeoutError::Timeout) => Ended::Late,
+    let ended = catch_unwind(AssertUnwindSafe(work));
+    while answered.swap(true, Ordering::SeqCst) {
+        // The one who watched is answering, and ends the process.
+        thread::park();
     }
+    ended.map_or(Ended::Panicked, Ended::Answered)
+}
+
+/// Ends the process now. What it holds goes back to the system faster than it could
+/// be taken apart, and another thread may still be using it.
+pub(crate) fn end(exit: Exit) -> ! {
+    #[cfg(unix)]
+    signal_hook::low_level::exit(i32::from(exit.code()));
+    #[cfg(not(unix))]
+    std::process::exit(i32::from(exit.code()));
 }

@@ -285,3 +285,20 @@ fn nothing_but_the_answer_is_ever_on_standard_output() {
         assert!(refuses(agent, &seen), "{seen}");
     }
 }
+
+#[test]
+fn a_guard_that_never_ends_is_stopped_at_its_own_deadline() {
+    let judged = |body: &str, payload: String| {
+        let user = User::new();
+        user.plugin("probe.wasm", &Plugin::new("probe").allows(body).build().unwrap());
+        user.config("[plugin.probe.limits]\nguard_ms = 200\n");
+        hook(&user, "claude", payload)
+    };
+    let endless = "(loop $again (br $again))";
+    assert_eq!(judged("", ordinary("claude")).code, Some(0));
+    assert_eq!(judged("", first_call("claude")).code, Some(2));
+    let seen = judged(endless, ordinary("claude"));
+    assert_eq!(seen.code, Some(2));
+    // The hook's own deadline, which is far, would have other words.
+    assert!(seen.stderr.contains("probe") && !seen.stderr.contains("took too long"), "{}", seen.stderr);
+}

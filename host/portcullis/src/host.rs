@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use portcullis_model::config::Config;
-use portcullis_runtime::{Allocation, CacheDir, Compiler, Runtime, RuntimeOptions, Terminal};
+use portcullis_runtime::{Allocation, CacheDir, Compiler, Pulse, Runtime, RuntimeOptions, Terminal};
 
 use crate::config::{Files, Loaded};
 use crate::error::HostError;
@@ -71,6 +71,10 @@ pub struct HostOptions {
     pub env: BTreeMap<String, String>,
     /// The user's terminal.
     pub terminal: Arc<dyn Terminal>,
+    /// The process ends after one call, and somebody watches it who ticks with this: the
+    /// bundled plugins are not asked what is known of them, and those that are no guards
+    /// are loaded when they are called.
+    pub one_call: Option<Pulse>,
     /// Follow the plugin directories, the configuration files and what is trusted while
     /// the host runs.
     pub watch: bool,
@@ -105,6 +109,7 @@ impl HostOptions {
             approval_time: Duration::from_secs(300),
             env: BTreeMap::new(),
             terminal: Arc::new(NoTerminal),
+            one_call: None,
             watch: false,
             quiet: Duration::from_millis(500),
         }
@@ -144,7 +149,7 @@ pub struct OwnFiles {
 }
 
 #[derive(Debug)]
-struct NoTerminal;
+pub(crate) struct NoTerminal;
 
 impl Terminal for NoTerminal {
     fn bell(&self) {}
@@ -200,6 +205,8 @@ impl Host {
         let mut runtime = RuntimeOptions::new(options.compiler);
         runtime.allocation = options.allocation;
         runtime.cache = options.cache;
+        let one_call = options.one_call.is_some();
+        runtime.pulse = options.one_call;
         let home = options.env.get("HOME").filter(|home| home.starts_with('/')).cloned();
         let config = Arc::new(options.config);
         let maker = Maker {
@@ -208,6 +215,7 @@ impl Host {
             env: Arc::new(options.env),
             store: Arc::new(SmallStore::new(options.store_dir)),
             terminal: options.terminal,
+            one_call,
         };
         let sources =
             Sources { user: options.plugin_dir, project: options.project_plugin_dir, named: options.plugins };

@@ -50,7 +50,7 @@ impl Lifts {
     /// that was set back would let it count for longer than was said.
     #[must_use]
     pub fn active(&self) -> Vec<Lift> {
-        let now = clock::now().seconds;
+        let now = clock::utc().as_second();
         let mut lifts = self.read().unwrap_or_else(|error| {
             tracing::warn!("what is lifted cannot be read, so nothing is: {error}");
             Vec::new()
@@ -74,7 +74,7 @@ impl Lifts {
                 format!("the longest time is {hours} h"),
             ));
         }
-        let since = clock::now().seconds;
+        let since = clock::utc().as_second();
         let until = since.saturating_add(i64::try_from(time.as_secs()).unwrap_or(i64::MAX));
         let lift = Lift { name: name.to_owned(), since, until, reason: reason.to_owned() };
         let mut lifts = self.active();
@@ -160,7 +160,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("lifted.json");
         let lifts = Lifts::new(file.clone());
-        let now = clock::now().seconds;
+        let now = clock::utc().as_second();
         for (text, mode, counts) in [
             (lift(now - 10, now + 600), 0o600, 1),
             (lift(now - 600, now - 10), 0o600, 0),

@@ -3,6 +3,7 @@
 use portcullis_model::fault::{Fault, FaultKind};
 use portcullis_model::limits::Limits;
 use portcullis_model::name::PluginName;
+use serde::{Deserialize, Serialize};
 
 use crate::bindings::exports;
 use crate::interface::cut;
@@ -13,7 +14,7 @@ const DESCRIPTION_MAX: usize = 1024;
 const CODE_MAX: usize = 64;
 
 /// Who a plugin is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PluginInfo {
     /// Its name.
     pub name: PluginName,
@@ -57,7 +58,7 @@ pub enum Decision {
 }
 
 /// A tool that a plugin brings.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolDefinition {
     /// Its name.
     pub name: String,

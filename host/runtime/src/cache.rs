@@ -18,9 +18,10 @@ use wasmtime::component::Component;
 
 use crate::digest::Digest;
 use crate::error::RuntimeError;
+use crate::sealed::Sealed;
 
 /// Moves when the layout of a cached file changes.
-const FORMAT: &str = "portcullis-component-2";
+const FORMAT: &str = "portcullis-component-3";
 const KEY_BYTES: usize = blake3::KEY_LEN;
 const TAG_BYTES: usize = blake3::OUT_LEN;
 /// All cached files together, in bytes. The oldest are removed first.
@@ -64,7 +65,29 @@ impl Cache {
     /// The compiled component, when it is there, whole and ours.
     pub(crate) fn load(&self, engine: &Engine, component: &Digest) -> Option<Component> {
         let path = self.path(component);
-        let (tag, artifact) = match self.read(&path) {
+        // What keeps it from being mapped is told by the slower way, if it matters there.
+        self.mapped(engine, &path).or_else(|| self.copied(engine, &path))
+    }
+
+    /// From a copy that is sealed before it is checked.
+    fn mapped(&self, engine: &Engine, path: &Path) -> Option<Component> {
+        let (tag, file) = self.open_artifact(path).ok()?;
+        let sealed = Sealed::copy_of(file.take(ARTIFACT_MAX)).ok()?;
+        let mut found = self.tagger(path);
+        sealed
+            .read(|part| {
+                found.update(part);
+            })
+            .ok()?;
+        if found.finalize() != tag {
+            return None;
+        }
+        deserialize_sealed(engine, &sealed).ok()
+    }
+
+    /// From a copy on the heap.
+    fn copied(&self, engine: &Engine, path: &Path) -> Option<Component> {
+        let (tag, artifact) = match self.read(path) {
             Ok(parts) => parts,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
             Err(error) => {
@@ -73,7 +96,7 @@ impl Cache {
             }
         };
         // This comparison takes the same time wherever the two differ.
-        if self.tag(&path, &artifact) != tag {
+        if self.tag(path, &artifact) != tag {
             tracing::warn!("a cached component was changed by somebody else and is compiled again");
             return None;
         }
@@ -100,22 +123,31 @@ impl Cache {
         self.dir.join(name).with_extension("cwasm")
     }
 
-    fn read(&self, path: &Path) -> std::io::Result<([u8; TAG_BYTES], Vec<u8>)> {
+    /// The file behind its tag.
+    fn open_artifact(&self, path: &Path) -> std::io::Result<([u8; TAG_BYTES], File)> {
         let mut file = open_private(path, WRITABLE)?;
         let mut tag = [0; TAG_BYTES];
         file.read_exact(&mut tag)?;
+        Ok((tag, file))
+    }
+
+    fn read(&self, path: &Path) -> std::io::Result<([u8; TAG_BYTES], Vec<u8>)> {
+        let (tag, file) = self.open_artifact(path)?;
         let mut artifact = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0));
         file.take(ARTIFACT_MAX).read_to_end(&mut artifact)?;
         Ok((tag, artifact))
     }
 
     fn tag(&self, path: &Path, artifact: &[u8]) -> blake3::Hash {
-        let mut tag = blake3::Hasher::new_keyed(&self.key);
-        // The name stands for the component, the engine and its settings, so
-        // that one good file cannot be put in another's place.
-        tag.update(path.file_name().unwrap_or_default().as_encoded_bytes());
-        tag.update(artifact);
-        tag.finalize()
+        self.tagger(path).update(artifact).finalize()
+    }
+
+    /// Its key is the file's own. The name stands for the component, the engine and
+    /// its settings, so that one good file cannot be put in another's place; and what
+    /// is hashed begins where the artifact does, which keeps its blocks whole.
+    fn tagger(&self, path: &Path) -> blake3::Hasher {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        blake3::Hasher::new_keyed(blake3::keyed_hash(&self.key, name).as_bytes())
     }
 
     /// Removes the oldest files until the rest is small enough.
@@ -152,6 +184,13 @@ pub(crate) fn deserialize(engine: &Engine, artifact: &[u8]) -> wasmtime::Result<
     unsafe { Component::deserialize(engine, artifact) }
 }
 
+/// Maps a copy that carried our tag after nobody could change it any more.
+#[allow(unsafe_code, reason = "machine code of our own compiler, checked against our own tag")]
+fn deserialize_sealed(engine: &Engine, sealed: &Sealed) -> wasmtime::Result<Component> {
+    // SAFETY: as above; the memory that is mapped is sealed against every change.
+    unsafe { Component::deserialize_file(engine, sealed.path()) }
+}
+
 /// Feeds what the engine hashes of its settings into SHA-256.
 struct Sha(Sha256);
 
@@ -167,8 +206,14 @@ impl Hasher for Sha {
 
 /// Makes `dir` with mode 0700, or checks that it is ours and nobody else's.
 fn private_dir(dir: &Path) -> Result<(), String> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|e| e.to_string())?;
-    let meta = fs::symlink_metadata(dir).map_err(|e| e.to_string())?;
+    let meta = match fs::symlink_metadata(dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|e| e.to_string())?;
+            fs::symlink_metadata(dir)
+        }
+        meta => meta,
+    };
+    let meta = meta.map_err(|e| e.to_string())?;
     if !meta.is_dir() {
         return Err("it is not a directory".to_owned());
     }
@@ -262,4 +307,44 @@ fn write_whole(path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::{Cache, CacheDir};
+    use crate::digest::Digest;
+    use crate::engine::on_demand;
+
+    #[test]
+    fn an_artifact_is_taken_by_either_way_only_while_it_is_as_we_left_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = on_demand().unwrap();
+        let place = CacheDir { dir: dir.path().join("components"), key: dir.path().join("state/key") };
+        let cache = Cache::open(place, &engine).unwrap();
+        let wasm = wat::parse_str("(component (core module (func (export \"f\"))))").unwrap();
+        let (digest, other) = (Digest::of(&wasm), Digest::of(b"other"));
+        cache.store(&digest, &engine.precompile_component(&wasm).unwrap());
+        let path = cache.path(&digest);
+        let taken =
+            |path: &Path| [cache.mapped(&engine, path).is_some(), cache.copied(&engine, path).is_some()];
+        // The first way is Linux's own.
+        assert_eq!(taken(&path), [cfg!(target_os = "linux"), true]);
+        let good = fs::read(&path).unwrap();
+        // Under the name of another component.
+        fs::write(cache.path(&other), &good).unwrap();
+        assert_eq!(taken(&cache.path(&other)), [false, false]);
+        for spot in [0, 31, 32, good.len() / 2, good.len() - 1] {
+            let mut bad = good.clone();
+            bad[spot] ^= 1;
+            fs::write(&path, bad).unwrap();
+            assert_eq!(taken(&path), [false, false], "byte {spot}");
+        }
+        fs::write(&path, &good[..good.len() - 1]).unwrap();
+        assert_eq!(taken(&path), [false, false]);
+        fs::write(&path, &good).unwrap();
+        assert_eq!(taken(&path), [cfg!(target_os = "linux"), true]);
+    }
 }

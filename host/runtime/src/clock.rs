@@ -1,6 +1,6 @@
 //! The time of day, in one place.
 
-use jiff::ZonedDateTime;
+use jiff::{Timestamp, ZonedDateTime};
 
 /// A moment, with the local zone's offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,4 +26,10 @@ pub fn now() -> Moment {
         offset_seconds: now.offset().seconds(),
         zone: now.time_zone().iana_name().unwrap_or_default().to_owned(),
     }
+}
+
+/// Now, in UTC. Asks nobody which zone this is, which takes files to find out.
+#[must_use]
+pub fn utc() -> Timestamp {
+    Timestamp::now()
 }

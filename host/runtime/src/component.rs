@@ -25,6 +25,15 @@ impl Component {
     }
 }
 
+/// What is known of a component without looking into it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// The digest of its bytes.
+    pub digest: Digest,
+    /// What it is, and what it wishes.
+    pub contract: Contract,
+}
+
 impl std::fmt::Debug for Component {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Component").field("digest", &self.digest).field("contract", &self.contract).finish()

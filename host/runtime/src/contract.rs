@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use wasmtime::component::Component;
 use wasmtime::component::types::ComponentItem;
 
@@ -12,7 +13,8 @@ use crate::error::LoadError;
 const PLUGIN: &str = "portcullis:plugin/plugin@0.1.0";
 
 /// What a plugin can be. One plugin may be several.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Refuses tool calls.
     Guard,
@@ -58,7 +60,7 @@ impl fmt::Display for Kind {
 }
 
 /// A component's side of the contract.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contract {
     /// What it is.
     pub kinds: Vec<Kind>,

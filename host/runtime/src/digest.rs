@@ -15,6 +15,19 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// The digest that `text` writes in hexadecimal.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(16)).collect();
+        let digits: [u32; 64] = digits?.try_into().ok()?;
+        let (pairs, _) = digits.as_chunks();
+        let mut bytes = [0; 32];
+        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+            *byte = u8::try_from(high << 4 | low).ok()?;
+        }
+        Some(Self(bytes))
+    }
+
     /// Its 32 bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
@@ -32,5 +45,19 @@ impl fmt::Display for Digest {
 impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Digest({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Digest;
+
+    #[test]
+    fn a_digest_is_read_as_it_is_written() {
+        let digest = Digest::of(b"component");
+        assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
+        for wrong in ["", "00", &"g".repeat(64), &"0".repeat(63), &"0".repeat(65)] {
+            assert_eq!(Digest::parse(wrong), None, "{wrong}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use tokio::sync::Semaphore;
 use wasmtime::{Config, Enabled, Engine, PoolingAllocationConfig};
 
 use crate::error::RuntimeError;
-use crate::ticker::Ticker;
+use crate::ticker::{Pulse, Running, Ticker};
 
 /// Calls that may run at the same time. More wait, within their own deadlines.
 const CONCURRENT_CALLS: usize = 64;
@@ -36,14 +36,15 @@ pub enum Allocation {
 /// An engine with its ticker, and the slots of its calls.
 pub(crate) struct Engines {
     pub(crate) engine: Engine,
-    pub(crate) ticker: Ticker,
+    /// None where a pulse ticks in its place.
+    ticker: Option<Ticker>,
     pub(crate) slots: Semaphore,
     pub(crate) spares: Arc<Semaphore>,
     pub(crate) pooled: bool,
 }
 
 impl Engines {
-    pub(crate) fn start(allocation: Allocation) -> Result<Self, RuntimeError> {
+    pub(crate) fn start(allocation: Allocation, pulse: Option<&Pulse>) -> Result<Self, RuntimeError> {
         let pool = match allocation {
             Allocation::Pool => Engine::new(&pooled(config()))
                 .inspect_err(|e| tracing::warn!("no pool of instances, which makes calls slower: {e:#}"))
@@ -52,7 +53,9 @@ impl Engines {
         };
         let pooled = pool.is_some();
         let engine = pool.map_or_else(on_demand, Ok)?;
-        let ticker = Ticker::start(engine.weak()).map_err(RuntimeError::Thread)?;
+        let beats = pulse.is_some_and(|pulse| pulse.follow(engine.weak()));
+        let ticker = if beats { None } else { Some(Ticker::start(engine.weak())) };
+        let ticker = ticker.transpose().map_err(RuntimeError::Thread)?;
         Ok(Self {
             engine,
             ticker,
@@ -60,6 +63,13 @@ impl Engines {
             spares: Arc::new(Semaphore::new(SPARES)),
             pooled,
         })
+    }
+}
+
+impl Engines {
+    /// Makes sure that guests are stopped at their deadlines until the answer is dropped.
+    pub(crate) fn running(&self) -> Option<Running<'_>> {
+        self.ticker.as_ref().map(Ticker::run)
     }
 }
 

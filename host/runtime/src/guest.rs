@@ -1,7 +1,7 @@
 //! A plugin that is ready to run: each call in a fresh instance, dropped after it.
 
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use portcullis_model::fault::{Fault, FaultKind};
@@ -13,7 +13,7 @@ use wasmtime::component::{Instance, InstancePre, Linker, Resource};
 use crate::answer::{self, Claims, CommandDefinition, Decision, GuardRefusal, PluginInfo, Subscription};
 use crate::answer::{ToolDefinition, ToolOutput};
 use crate::bindings::exports;
-use crate::component::Component;
+use crate::component::{Component, Known};
 use crate::contract::{Contract, Kind};
 use crate::digest::Digest;
 use crate::engine::Engines;
@@ -42,31 +42,28 @@ struct Shared {
     setup: Arc<GuestSetup>,
     contract: Contract,
     digest: Digest,
+    linked: OnceLock<Linked>,
+    /// What it is linked from at its first call, if it is not linked yet.
+    later: Option<Later>,
+    spare: Spare,
+}
+
+/// A component with everything that it imports, and where in it its exports are.
+struct Linked {
     pre: InstancePre<CallState>,
     plugin: exports::plugin::plugin::GuestIndices,
     guard: Option<exports::guard::guard::GuestIndices>,
     hook: Option<exports::hook::hook::GuestIndices>,
     tool: Option<exports::tool::tool::GuestIndices>,
     command: Option<exports::command::command::GuestIndices>,
-    spare: Spare,
 }
 
-/// One call: its instance, and what keeps it within bounds while it runs.
-struct Run<'a> {
-    fresh: Fresh,
-    deadline: Instant,
-    _slot: SemaphorePermit<'a>,
-    _running: Running<'a>,
-}
+type Later = Box<dyn Fn() -> Result<Component, LoadError> + Send + Sync>;
 
-impl Guest {
-    pub(crate) fn link(
-        runtime: Arc<Engines>,
-        component: &Component,
-        setup: GuestSetup,
-    ) -> Result<Self, LoadError> {
-        let contract = component.contract.clone();
-        let mut linker = Linker::new(&runtime.engine);
+impl Linked {
+    fn new(engines: &Engines, component: &Component) -> Result<Self, LoadError> {
+        let contract = &component.contract;
+        let mut linker = Linker::new(&engines.engine);
         let (wasi, ours): (Vec<_>, Vec<_>) =
             contract.imports.iter().map(String::as_str).partition(|import| wasi::is_wasi(import));
         wasi.into_iter().try_for_each(|import| wasi::link(&mut linker, import))?;
@@ -74,7 +71,7 @@ impl Guest {
         let fits = |e: wasmtime::Error| LoadError::Link(format!("{e:#}"));
         let pre = linker.instantiate_pre(&component.inner).map_err(fits)?;
         let has = |kind| contract.is(kind);
-        let shared = Shared {
+        Ok(Self {
             plugin: exports::plugin::plugin::GuestIndices::new(&pre).map_err(fits)?,
             guard: has(Kind::Guard)
                 .then(|| exports::guard::guard::GuestIndices::new(&pre))
@@ -92,14 +89,50 @@ impl Guest {
                 .then(|| exports::command::command::GuestIndices::new(&pre))
                 .transpose()
                 .map_err(fits)?,
-            spare: Spare::default(),
-            digest: component.digest,
-            setup: Arc::new(setup),
-            runtime,
-            contract,
             pre,
-        };
-        Ok(Self { shared: Arc::new(shared) })
+        })
+    }
+}
+
+/// One call: its instance, and what keeps it within bounds while it runs.
+struct Run<'a> {
+    fresh: Fresh,
+    deadline: Instant,
+    _slot: SemaphorePermit<'a>,
+    _running: Option<Running<'a>>,
+}
+
+impl Guest {
+    pub(crate) fn link(
+        runtime: Arc<Engines>,
+        component: &Component,
+        setup: GuestSetup,
+    ) -> Result<Self, LoadError> {
+        let linked = OnceLock::from(Linked::new(&runtime, component)?);
+        let known = Known { digest: component.digest, contract: component.contract.clone() };
+        Ok(Self::of(runtime, known, setup, linked, None))
+    }
+
+    /// A guest of which all is known but its code. That is loaded at its first call.
+    pub(crate) fn later(engines: Arc<Engines>, known: Known, setup: GuestSetup, load: Later) -> Self {
+        Self::of(engines, known, setup, OnceLock::new(), Some(load))
+    }
+
+    fn of(
+        runtime: Arc<Engines>,
+        known: Known,
+        setup: GuestSetup,
+        linked: OnceLock<Linked>,
+        later: Option<Later>,
+    ) -> Self {
+        let Known { digest, contract } = known;
+        let setup = Arc::new(setup);
+        let spare = Spare::default();
+        Self { shared: Arc::new(Shared { runtime, setup, contract, digest, linked, later, spare }) }
+    }
+
+    fn linked(&self) -> Result<&Linked, Fault> {
+        self.shared.linked()
     }
 
     /// What it is, and what it wishes.
@@ -133,8 +166,9 @@ impl Guest {
     /// that is not allowed.
     pub async fn describe(&self) -> Result<PluginInfo, Fault> {
         let limits = self.limits();
+        let linked = self.linked()?;
         let mut run = self.start("", limits.describe_time, limits.answer).await?;
-        let guest = run.load(|store, instance| self.shared.plugin.load(store, instance))?;
+        let guest = run.load(|store, instance| linked.plugin.load(store, instance))?;
         let info = bounded(run.deadline, guest.call_describe(&mut run.fresh.store)).await?;
         answer::plugin_info(info, limits)
     }
@@ -153,7 +187,8 @@ impl Guest {
         let deadline = deadline.min(Instant::now() + limits.guard_time);
         let spare = Some(&self.shared.spare);
         let mut run = self.start_before(call.session_id(), deadline, SHORT_ANSWER, spare).await?;
-        let guest = run.load_kind(self.shared.guard.as_ref(), Kind::Guard, |kind, s, i| kind.load(s, i))?;
+        let guest =
+            run.load_kind(self.linked()?.guard.as_ref(), Kind::Guard, |kind, s, i| kind.load(s, i))?;
         let handle = run.push(CallHandle(call))?;
         let answer = bounded(run.deadline, guest.call_before_tool_call(&mut run.fresh.store, handle)).await?;
         self.prepare_spare(run.fresh);
@@ -167,7 +202,7 @@ impl Guest {
     pub async fn subscriptions(&self) -> Result<Vec<Subscription>, Fault> {
         let limits = self.limits();
         let mut run = self.start("", limits.describe_time, limits.answer).await?;
-        let guest = run.load_kind(self.shared.hook.as_ref(), Kind::Hook, |kind, s, i| kind.load(s, i))?;
+        let guest = run.load_kind(self.linked()?.hook.as_ref(), Kind::Hook, |kind, s, i| kind.load(s, i))?;
         bounded(run.deadline, guest.call_subscriptions(&mut run.fresh.store)).await.map(answer::subscriptions)
     }
 
@@ -178,7 +213,7 @@ impl Guest {
     pub async fn on_event(&self, occurrence: Arc<dyn OccurrenceView>) -> Result<Decision, Fault> {
         let limits = self.limits();
         let mut run = self.start(occurrence.session_id(), limits.hook_time, SHORT_ANSWER).await?;
-        let guest = run.load_kind(self.shared.hook.as_ref(), Kind::Hook, |kind, s, i| kind.load(s, i))?;
+        let guest = run.load_kind(self.linked()?.hook.as_ref(), Kind::Hook, |kind, s, i| kind.load(s, i))?;
         let handle = run.push(OccurrenceHandle(occurrence))?;
         let answer = bounded(run.deadline, guest.call_on_event(&mut run.fresh.store, handle)).await?;
         answer::decision(answer, limits)
@@ -190,7 +225,7 @@ impl Guest {
     /// A [`Fault`] when it fails.
     pub async fn after_turn(&self, session: &str) -> Result<(), Fault> {
         let mut run = self.start(session, self.limits().hook_time, SHORT_ANSWER).await?;
-        let guest = run.load_kind(self.shared.hook.as_ref(), Kind::Hook, |kind, s, i| kind.load(s, i))?;
+        let guest = run.load_kind(self.linked()?.hook.as_ref(), Kind::Hook, |kind, s, i| kind.load(s, i))?;
         bounded(run.deadline, guest.call_after_turn(&mut run.fresh.store, session))
             .await?
             .map_err(answer::gave_an_error)
@@ -203,7 +238,7 @@ impl Guest {
     pub async fn list_tools(&self) -> Result<Vec<ToolDefinition>, Fault> {
         let limits = self.limits();
         let mut run = self.start("", limits.describe_time, limits.answer).await?;
-        let guest = run.load_kind(self.shared.tool.as_ref(), Kind::Tool, |kind, s, i| kind.load(s, i))?;
+        let guest = run.load_kind(self.linked()?.tool.as_ref(), Kind::Tool, |kind, s, i| kind.load(s, i))?;
         let tools = bounded(run.deadline, guest.call_list_tools(&mut run.fresh.store)).await?;
         answer::tool_definitions(tools, limits)
     }
@@ -215,7 +250,7 @@ impl Guest {
     pub async fn claims_of(&self, call: Arc<dyn CallView>) -> Result<Claims, Fault> {
         let limits = self.limits();
         let mut run = self.start(call.session_id(), limits.describe_time, limits.answer).await?;
-        let guest = run.load_kind(self.shared.tool.as_ref(), Kind::Tool, |kind, s, i| kind.load(s, i))?;
+        let guest = run.load_kind(self.linked()?.tool.as_ref(), Kind::Tool, |kind, s, i| kind.load(s, i))?;
         let handle = run.push(CallHandle(call))?;
         bounded(run.deadline, guest.call_claims_of(&mut run.fresh.store, handle)).await.map(answer::claims)
     }
@@ -227,7 +262,7 @@ impl Guest {
     pub async fn call_tool(&self, call: Arc<dyn CallView>) -> Result<Result<ToolOutput, String>, Fault> {
         let limits = self.limits();
         let mut run = self.start(call.session_id(), limits.tool_time, limits.answer).await?;
-        let guest = run.load_kind(self.shared.tool.as_ref(), Kind::Tool, |kind, s, i| kind.load(s, i))?;
+        let guest = run.load_kind(self.linked()?.tool.as_ref(), Kind::Tool, |kind, s, i| kind.load(s, i))?;
         let handle = run.push(CallHandle(call))?;
         let output = bounded(run.deadline, guest.call_call_tool(&mut run.fresh.store, handle)).await?;
         Ok(output.map(answer::tool_output))
@@ -241,7 +276,7 @@ impl Guest {
         let limits = self.limits();
         let mut run = self.start("", limits.describe_time, limits.answer).await?;
         let guest =
-            run.load_kind(self.shared.command.as_ref(), Kind::Command, |kind, s, i| kind.load(s, i))?;
+            run.load_kind(self.linked()?.command.as_ref(), Kind::Command, |kind, s, i| kind.load(s, i))?;
         bounded(run.deadline, guest.call_list_commands(&mut run.fresh.store))
             .await
             .map(answer::command_definitions)
@@ -255,7 +290,7 @@ impl Guest {
         let limits = self.limits();
         let mut run = self.start(invocation.session_id(), limits.command_time, limits.answer).await?;
         let guest =
-            run.load_kind(self.shared.command.as_ref(), Kind::Command, |kind, s, i| kind.load(s, i))?;
+            run.load_kind(self.linked()?.command.as_ref(), Kind::Command, |kind, s, i| kind.load(s, i))?;
         let handle = run.push(InvocationHandle(invocation))?;
         bounded(run.deadline, guest.call_expand(&mut run.fresh.store, handle)).await
     }
@@ -282,10 +317,10 @@ impl Guest {
                 .map_err(|_| Fault::new(FaultKind::Timeout, "no instance came free within its deadline"))?
                 .map_err(|e| Fault::new(FaultKind::Internal, e.to_string()))?,
         };
-        let running = runtime.ticker.run();
+        let running = runtime.running();
         let mut fresh = match spare.and_then(|spare| spare.take(session, deadline)) {
             Some(fresh) => fresh,
-            None => instantiate(runtime, &self.shared.pre, &self.shared.setup, session, deadline).await?,
+            None => instantiate(runtime, &self.linked()?.pre, &self.shared.setup, session, deadline).await?,
         };
         fresh.store.set_hostcall_fuel(answer);
         Ok(Run { fresh, deadline, _slot: slot, _running: running })
@@ -307,6 +342,22 @@ impl Guest {
     }
 }
 
+impl Shared {
+    fn linked(&self) -> Result<&Linked, Fault> {
+        if let Some(linked) = self.linked.get() {
+            return Ok(linked);
+        }
+        let cannot = |why: &dyn fmt::Display| Fault::new(FaultKind::Load, why.to_string());
+        let load = self.later.as_ref().ok_or_else(|| cannot(&"it is not linked"))?;
+        let component = load().map_err(|e| cannot(&e))?;
+        if component.contract != self.contract {
+            return Err(cannot(&"it is not what was known of it"));
+        }
+        let linked = Linked::new(&self.runtime, &component).map_err(|e| cannot(&e))?;
+        Ok(self.linked.get_or_init(|| linked))
+    }
+}
+
 /// The promise to make the instance of a guest's next call. Kept or not, when it is
 /// dropped another one can be made.
 struct Promise(Weak<Shared>);
@@ -314,9 +365,10 @@ struct Promise(Weak<Shared>);
 impl Promise {
     async fn keep(self, permit: OwnedSemaphorePermit) {
         let Some(shared) = self.0.upgrade() else { return };
-        let Shared { runtime, pre, setup, spare, .. } = &*shared;
+        let Shared { runtime, linked, setup, spare, .. } = &*shared;
+        let Some(Linked { pre, .. }) = linked.get() else { return };
         spare.begin();
-        let _running = runtime.ticker.run();
+        let _running = runtime.running();
         let deadline = Instant::now() + setup.limits.guard_time;
         // When it cannot be made, the next call makes its own and sees why.
         if let Ok(fresh) = instantiate(runtime, pre, setup, "", deadline).await {

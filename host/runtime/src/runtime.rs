@@ -7,13 +7,14 @@ use portcullis_model::limits::COMPONENT_MAX;
 
 use crate::cache::{self, Cache, CacheDir};
 use crate::compile::{self, CompileLimits, Compiler};
-use crate::component::Component;
+use crate::component::{Component, Known};
 use crate::contract::{Contract, check_header};
 use crate::digest::Digest;
 use crate::engine::{Allocation, Engines};
 use crate::error::{LoadError, RuntimeError};
 use crate::guest::Guest;
 use crate::setup::GuestSetup;
+use crate::ticker::Pulse;
 
 /// How a [`Runtime`] is set up.
 #[derive(Debug, Clone)]
@@ -26,13 +27,21 @@ pub struct RuntimeOptions {
     pub compile_limits: CompileLimits,
     /// Where compiled components are kept.
     pub cache: Option<CacheDir>,
+    /// What stops guests at their deadlines, instead of a thread of the runtime's own.
+    pub pulse: Option<Pulse>,
 }
 
 impl RuntimeOptions {
-    /// The defaults: a pool, no cache, compile limits as in [`CompileLimits::new`].
+    /// The defaults: a pool, a ticker, no cache, compile limits as in [`CompileLimits::new`].
     #[must_use]
     pub const fn new(compiler: Compiler) -> Self {
-        Self { allocation: Allocation::Pool, compiler, compile_limits: CompileLimits::new(), cache: None }
+        Self {
+            allocation: Allocation::Pool,
+            compiler,
+            compile_limits: CompileLimits::new(),
+            cache: None,
+            pulse: None,
+        }
     }
 }
 
@@ -56,7 +65,7 @@ impl Runtime {
     /// When the engine or its thread cannot start. A cache that cannot be used
     /// is left out with a warning: it only makes things faster.
     pub fn new(options: RuntimeOptions) -> Result<Self, RuntimeError> {
-        let engines = Arc::new(Engines::start(options.allocation)?);
+        let engines = Arc::new(Engines::start(options.allocation, options.pulse.as_ref())?);
         let cache = options.cache.and_then(|dir| {
             Cache::open(dir, &engines.engine)
                 .inspect_err(|e| tracing::warn!("every component is compiled again in each process: {e}"))
@@ -88,7 +97,14 @@ impl Runtime {
             return Err(LoadError::TooBig { size: bytes.len(), max: COMPONENT_MAX });
         }
         check_header(bytes)?;
-        let digest = Digest::of(bytes);
+        self.load_known(bytes, Digest::of(bytes))
+    }
+
+    /// The same for bytes whose digest is known, such as those in the program itself.
+    ///
+    /// # Errors
+    /// As [`Runtime::load`].
+    pub fn load_known(&self, bytes: &[u8], digest: Digest) -> Result<Component, LoadError> {
         let Inner { engines, cache, compiler, compile_limits } = &*self.inner;
         let engine = &engines.engine;
         let cached = cache.as_ref().and_then(|cache| cache.load(engine, &digest));
@@ -114,6 +130,16 @@ impl Runtime {
     /// When it imports what no plugin is given, or does not fit the contract.
     pub fn link(&self, component: &Component, setup: GuestSetup) -> Result<Guest, LoadError> {
         Guest::link(Arc::clone(&self.inner.engines), component, setup)
+    }
+
+    /// The same for a component of which everything is known, and whose code is
+    /// loaded when it is called first. That call fails when it cannot be loaded, so
+    /// this is not for guards.
+    #[must_use]
+    pub fn link_later(&self, bytes: &'static [u8], known: Known, setup: GuestSetup) -> Guest {
+        let (runtime, digest) = (self.clone(), known.digest);
+        let load = Box::new(move || runtime.load_known(bytes, digest));
+        Guest::later(Arc::clone(&self.inner.engines), known, setup, load)
     }
 }
 

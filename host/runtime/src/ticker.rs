@@ -1,14 +1,15 @@
 //! The thread that moves the engine's epoch, by which every guest is stopped.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use wasmtime::EngineWeak;
 
 /// How often a running guest looks at its deadline.
-pub(crate) const TICK: Duration = Duration::from_millis(10);
+const TICK: Duration = Duration::from_millis(10);
 
 /// The ticker goes on for this many ticks after the last call, so that a steady
 /// stream of calls never has to wake it.
@@ -29,6 +30,34 @@ pub(crate) struct Ticker {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
     handle: thread::Thread,
+}
+
+/// Ticks in a ticker's place, from a thread that watches something else as well: in a
+/// process that judges one call, starting a second one costs more than it does.
+#[derive(Clone, Default)]
+pub struct Pulse(Arc<OnceLock<EngineWeak>>);
+
+impl Pulse {
+    /// How often it has to beat. While it does not, no guest is stopped.
+    pub const PERIOD: Duration = TICK;
+
+    /// Beats once. Does nothing before a runtime was made with it.
+    pub fn beat(&self) {
+        if let Some(engine) = self.0.get().and_then(EngineWeak::upgrade) {
+            engine.increment_epoch();
+        }
+    }
+
+    /// False when it beats for another engine already.
+    pub(crate) fn follow(&self, engine: EngineWeak) -> bool {
+        self.0.set(engine).is_ok()
+    }
+}
+
+impl fmt::Debug for Pulse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Pulse").field(&self.0.get().is_some()).finish()
+    }
 }
 
 /// Keeps the ticker going while a call runs.

@@ -16,18 +16,20 @@ use portcullis_runtime::{
 
 /// Links `component` with default limits and no grants.
 pub(crate) fn link(runtime: &Runtime, component: &Component) -> Result<Guest, LoadError> {
-    runtime.link(
-        component,
-        GuestSetup {
-            name: "stub".to_owned(),
-            settings: "{}".to_owned(),
-            limits: Limits::new(),
-            grant: GrantConfig::default(),
-            env: Vec::new(),
-            store: Arc::new(Nothing),
-            terminal: Arc::new(Nothing),
-        },
-    )
+    runtime.link(component, setup())
+}
+
+/// Default limits and no grants.
+pub(crate) fn setup() -> GuestSetup {
+    GuestSetup {
+        name: "stub".to_owned(),
+        settings: "{}".to_owned(),
+        limits: Limits::new(),
+        grant: GrantConfig::default(),
+        env: Vec::new(),
+        store: Arc::new(Nothing),
+        terminal: Arc::new(Nothing),
+    }
 }
 
 /// A deadline that no test reaches.

@@ -11,8 +11,9 @@ use portcullis::agent::{Agent, HookAnswer, HookEvent, HookInputError, HookReques
 use portcullis::install::SEAL;
 use portcullis::model::call::ToolCall;
 use portcullis::model::fault::FaultKind;
+use portcullis::runtime::Pulse;
 
-use crate::args::{Common, HookArguments};
+use crate::args::{Arguments, Common, HookArguments, Verb};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::open;
@@ -39,22 +40,23 @@ pub(crate) fn run(
             return Ok(Exit::Refused);
         }
     };
-    let own = (common.clone(), environment.clone());
     let heard = Arc::new(OnceLock::new());
-    let own_heard = Arc::clone(&heard);
     let deadline = verb.timeout.map_or_else(|| agent.deadline(), Duration::from_secs);
-    let ended = process::within(deadline, move || {
-        let (common, environment) = own;
-        answer(agent, &common, &environment, &shield, &own_heard)
-    });
-    let failed_with = |kind, what: String, command| {
-        let way_out = way_out(command);
-        let answer = match heard.get() {
-            Some(request) => event::failure(agent, request, &what, &way_out),
-            None => failure(agent, &what, &way_out),
-        };
-        (answer, Some((kind, what)))
+    let failed_with =
+        |kind, what: String, command| (failed(agent, &heard, &what, command), Some((kind, what)));
+    let late = {
+        let (common, environment, printer, seal) = (common.clone(), environment.clone(), *printer, verb.seal);
+        let heard = Arc::clone(&heard);
+        move || {
+            let what = "it took too long";
+            let exit = finish(&failed(agent, &heard, what, WAY_OUT), seal, &printer);
+            open::note_fault(&common, &environment, Some(agent.as_str()), FaultKind::Timeout, what);
+            exit
+        }
     };
+    let pulse = Pulse::default();
+    let work = || answer(agent, common, environment, &shield, &heard, pulse.clone());
+    let ended = process::within(deadline, pulse.clone(), late, work);
     let failed = |kind, what| failed_with(kind, what, WAY_OUT);
     let (answer, fault) = match ended {
         Ended::Answered(Ok(answer)) => (answer, None),
@@ -66,21 +68,35 @@ pub(crate) fn run(
             failed_with(FaultKind::Internal, open::for_model(&error), open::way_out(&error))
         }
         Ended::Panicked => failed(FaultKind::Internal, "it failed inside".to_owned()),
-        Ended::Late => failed(FaultKind::Timeout, "it took too long".to_owned()),
         Ended::NotStarted(error) => {
             failed(FaultKind::Resource, format!("no thread could be started ({error})"))
         }
     };
-    let mut exit = give(&answer, printer);
-    // An answer that did not get out is none.
-    if verb.seal && exit != Exit::Refused && printer.line(SEAL).is_err() {
-        exit = Exit::Refused;
-    }
+    let exit = finish(&answer, verb.seal, printer);
     // The agent has its answer by now.
     if let Some((kind, what)) = fault {
         open::note_fault(common, environment, Some(agent.as_str()), kind, &what);
     }
     Ok(exit)
+}
+
+/// Gives the answer, and says behind it that it was one.
+fn finish(answer: &HookAnswer, seal: bool, printer: &Printer) -> Exit {
+    let exit = give(answer, printer);
+    // An answer that did not get out is none.
+    if seal && exit != Exit::Refused && printer.line(SEAL).is_err() {
+        return Exit::Refused;
+    }
+    exit
+}
+
+/// What is said when there is no answer, by what was heard.
+fn failed(agent: Agent, heard: &OnceLock<HookRequest>, what: &str, command: &str) -> HookAnswer {
+    let way_out = way_out(command);
+    match heard.get() {
+        Some(request) => event::failure(agent, request, what, &way_out),
+        None => failure(agent, what, &way_out),
+    }
 }
 
 fn failure(agent: Agent, what: &str, way_out: &str) -> HookAnswer {
@@ -94,6 +110,23 @@ fn give(answer: &HookAnswer, printer: &Printer) -> Exit {
         return Exit::Refused;
     }
     Exit::Agent(answer.exit_code)
+}
+
+/// The command line that an installed entry starts, which is read without the parser
+/// of all others: making that takes longer than it may.
+pub(crate) fn as_installed(arguments: &[String]) -> Option<Arguments> {
+    let (agent, seal) = match arguments {
+        [_, verb, option, agent] if verb == "hook" && option == "--agent" => (agent, false),
+        [_, verb, option, agent, last] if verb == "hook" && option == "--agent" && last == "--seal" => {
+            (agent, true)
+        }
+        _ => return None,
+    };
+    // Anything else than a name is for the other one to judge.
+    agent.bytes().all(|byte| byte.is_ascii_alphanumeric()).then(|| Arguments {
+        common: Common::default(),
+        verb: Verb::Hook(HookArguments { agent: agent.clone(), seal, timeout: None }),
+    })
 }
 
 /// The agent of a command line that is meant for `hook` and does not parse. Most
@@ -127,6 +160,7 @@ fn answer(
     environment: &Environment,
     shield: &Shield,
     heard: &OnceLock<HookRequest>,
+    pulse: Pulse,
 ) -> anyhow::Result<HookAnswer> {
     let mut payload = Vec::new();
     std::io::stdin().take(PAYLOAD_MAX + 1).read_to_end(&mut payload)?;
@@ -135,7 +169,7 @@ fn answer(
     // Whoever answers when this does not has to know what it was about.
     let request = heard.get_or_init(|| request);
     match &request.event {
-        HookEvent::PreToolUse(call) => judge(agent, common, environment, request, call),
+        HookEvent::PreToolUse(call) => judge(agent, common, environment, request, call, pulse),
         HookEvent::PromptSubmit { .. } => event::answer(agent, common, environment, request),
         HookEvent::Other(_) => {
             shield.lower();
@@ -160,12 +194,59 @@ fn judge(
     environment: &Environment,
     request: &HookRequest,
     call: &ToolCall,
+    pulse: Pulse,
 ) -> anyhow::Result<HookAnswer> {
     let mut options = open::options(common, environment, Some(&request.cwd))?;
     options.ledger = open::ledger(common, environment, Some(agent.as_str()));
+    options.one_call = Some(pulse);
     let judgement = open::block_on(async {
         let host = portcullis::Host::open(options).await?;
-        anyhow::Ok(host.session(request.session_id.clone()).turn().judge(call.clone()).await)
+        let turn = host.session(request.session_id.clone()).turn();
+        let judgement = turn.judge(call.clone()).await;
+        // The process ends with this answer, and ends faster than a host is taken apart.
+        std::mem::forget((host, turn));
+        anyhow::Ok(judgement)
     })??;
     Ok(request.answer(&judgement.to_wire()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::{Arguments, as_installed};
+
+    #[test]
+    fn an_installed_entry_is_read_as_every_command_line_is() {
+        for line in
+            ["hook --agent claude", "hook --agent copilot --seal", "hook --agent nobody", "hook --agent 1"]
+        {
+            let arguments: Vec<String> =
+                ["portcullis"].into_iter().chain(line.split(' ')).map(str::to_owned).collect();
+            let (fast, full) =
+                (as_installed(&arguments).unwrap(), Arguments::try_parse_from(&arguments).unwrap());
+            assert_eq!(format!("{fast:?}"), format!("{full:?}"), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_other_line_is_left_to_the_parser() {
+        for line in [
+            "hook",
+            "hook --agent",
+            "hook --agent --help",
+            "hook --agent --seal",
+            "hook --agent=claude",
+            "hook --agent claude --timeout",
+            "hook --agent claude --seal --seal",
+            "hook --agent claude --no-plugins",
+            "hook --seal --agent claude",
+            "check --agent claude",
+            "-v hook --agent claude",
+        ] {
+            let arguments: Vec<String> =
+                ["portcullis"].into_iter().chain(line.split(' ')).map(str::to_owned).collect();
+            assert!(as_installed(&arguments).is_none(), "{line}");
+        }
+    }
 }

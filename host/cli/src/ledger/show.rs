@@ -154,9 +154,7 @@ fn cut(cell: &mut String, most: usize) {
 
 /// The beginning of the time that is asked for, as the ledger writes times.
 fn since(text: &str) -> anyhow::Result<String> {
-    let now = clock::now();
-    let now = Timestamp::new(now.seconds, i32::try_from(now.nanoseconds)?)?;
-    Ok(ledger::stamp(begin(text, now, &TimeZone::system())?))
+    Ok(ledger::stamp(begin(text, clock::utc(), &TimeZone::system())?))
 }
 
 fn begin(text: &str, now: Timestamp, zone: &TimeZone) -> anyhow::Result<Timestamp> {

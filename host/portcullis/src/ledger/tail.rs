@@ -7,8 +7,8 @@ use std::os::unix::fs::FileExt as _;
 use super::chain::{Link, Place, hex};
 use super::entry::TornBytes;
 
-/// How much is read at first. More than the longest line.
-const FIRST_LOOK: u64 = 64 << 10;
+/// How much is read at first. Most lines are a quarter of this.
+const FIRST_LOOK: u64 = 4 << 10;
 /// No more is read: a crash leaves a few pages, and this much is somebody's doing.
 const LAST_LOOK: u64 = 64 << 20;
 

@@ -170,7 +170,7 @@ impl<'a> Writer<'a> {
     }
 
     fn write(&mut self, entry: &Prepared) -> Result<(), LedgerError> {
-        let stamp = Stamp { time: now(), pid: std::process::id() };
+        let stamp = Stamp { time: stamp(clock::utc()), pid: std::process::id() };
         let mut text = if self.is_open { "\n".to_owned() } else { String::new() };
         let mut link = self.link.clone();
         for entry in self.repair.iter().chain([entry]) {
@@ -229,13 +229,6 @@ fn last_set_aside(files: &Files) -> Result<Option<Link>, LedgerError> {
     let file = Files::open_to_read(&path)?;
     let tail = file.metadata().and_then(|meta| tail::read(&file, meta.len()));
     Ok(tail.map_err(|source| LedgerError::Read { path, source })?.link)
-}
-
-/// The time of day in UTC, as RFC 3339 with microseconds.
-fn now() -> String {
-    let now = clock::now();
-    let nanoseconds = i32::try_from(now.nanoseconds).unwrap_or_default();
-    Timestamp::new(now.seconds, nanoseconds).map(stamp).unwrap_or_default()
 }
 
 /// A moment as the ledger writes it. Two of them are in order as texts.

@@ -7,10 +7,11 @@ use portcullis_model::config::{Config, GrantConfig, PluginConfig};
 use portcullis_model::fault::Fault;
 use portcullis_model::limits::Limits;
 use portcullis_model::name::PluginName;
-use portcullis_runtime::{Component, Guest, GuestSetup, Kind, LoadError, Runtime, Store, Terminal};
+use portcullis_runtime::{Component, Contract, Guest, GuestSetup, Kind, LoadError, Runtime, Store, Terminal};
 
 use crate::hook::{ComponentHook, Listening};
-use crate::plugin::{BUNDLED, Origin, Plugin, Trusted};
+use crate::plugin::bundled::About;
+use crate::plugin::{BUNDLED, Bundled, Origin, Plugin, Trusted};
 use crate::trust::Warrant;
 
 /// What every plugin is made with.
@@ -21,6 +22,8 @@ pub(crate) struct Maker {
     pub(crate) env: Arc<BTreeMap<String, String>>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) terminal: Arc<dyn Terminal>,
+    /// The process ends after one call.
+    pub(crate) one_call: bool,
 }
 
 /// Why a plugin cannot be used.
@@ -59,8 +62,43 @@ impl Maker {
         origin: Origin,
         warrant: Option<Arc<Warrant>>,
     ) -> Result<Plugin, Problem> {
+        self.introduce(&self.runtime.load(bytes)?, hint, origin, warrant).await
+    }
+
+    /// A plugin that comes with the host. For one call it is not asked what is known,
+    /// and its code is loaded only when it is a guard or is called.
+    pub(crate) async fn make_bundled(&self, bundled: &'static Bundled) -> Result<Plugin, Problem> {
+        let (origin, component) = (Origin::Bundled, bundled.component);
+        let about = bundled.about().and_then(|about| Some((about.known()?, about)));
+        let Some((known, About { contract, info, tools, .. })) = about else {
+            return self.make(component, bundled.name, origin, None).await;
+        };
+        let is_set = self.config.plugin.get(&info.name).is_some_and(|own| !own.settings.is_empty());
+        // Its settings may change what it brings, and what a hook follows is asked.
+        let is_asked = contract.is(Kind::Hook) || (contract.is(Kind::Tool) && is_set);
+        if !self.one_call || is_asked {
+            let component = self.runtime.load_known(component, known.digest)?;
+            return self.introduce(&component, bundled.name, origin, None).await;
+        }
+        let setup = self.setup(&info.name, &origin, false);
+        let guest = if contract.is(Kind::Guard) {
+            self.runtime.link(&self.runtime.load_known(component, known.digest)?, setup)?
+        } else {
+            self.runtime.link_later(component, known, setup)
+        };
+        let warnings = warnings(&contract, info.appendix.as_deref(), true);
+        Ok(Plugin { info, guest, origin, tools, hook: None, warnings, trusted: None })
+    }
+
+    /// Asks a component who it is and what it brings.
+    async fn introduce(
+        &self,
+        component: &Component,
+        hint: &str,
+        origin: Origin,
+        warrant: Option<Arc<Warrant>>,
+    ) -> Result<Plugin, Problem> {
         let is_trusted = origin.is_trusted() || warrant.is_some();
-        let component = self.runtime.load(bytes)?;
         // Who it is is not known yet; the operator may have meant it by its file's name.
         let own = PluginName::new(hint).ok().filter(|_| origin.is_trusted());
         let own = own.and_then(|name| self.config.plugin.get(&name));
@@ -75,14 +113,14 @@ impl Maker {
         };
         let info = self
             .runtime
-            .link(&component, stranger)?
+            .link(component, stranger)?
             .describe()
             .await
             .map_err(|fault| Problem::of("`describe` failed", &fault))?;
-        let guest = self.runtime.link(&component, self.setup(&info.name, &origin, warrant.is_some()))?;
+        let guest = self.runtime.link(component, self.setup(&info.name, &origin, warrant.is_some()))?;
         let trusted = match warrant {
             Some(warrant) => {
-                let bare = self.runtime.link(&component, self.setup(&info.name, &origin, false))?;
+                let bare = self.runtime.link(component, self.setup(&info.name, &origin, false))?;
                 Some(Trusted { warrant, bare })
             }
             None => None,
@@ -95,7 +133,7 @@ impl Maker {
         if is_trusted && component.contract().is(Kind::Hook) {
             hook = Some(follows(&info.name, &guest).await?);
         }
-        let warnings = warnings(&component, info.appendix.as_deref(), is_trusted);
+        let warnings = warnings(component.contract(), info.appendix.as_deref(), is_trusted);
         Ok(Plugin { info, guest, origin, tools, hook, warnings, trusted })
     }
 
@@ -141,8 +179,7 @@ async fn follows(name: &PluginName, guest: &Guest) -> Result<ComponentHook, Prob
     Ok(ComponentHook { plugin: name.clone(), guest: guest.clone(), listens })
 }
 
-fn warnings(component: &Component, appendix: Option<&str>, is_trusted: bool) -> Vec<String> {
-    let contract = component.contract();
+fn warnings(contract: &Contract, appendix: Option<&str>, is_trusted: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     if contract.is(Kind::Guard) && appendix.is_none() {
         warnings.push(

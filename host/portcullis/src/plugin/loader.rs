@@ -207,7 +207,7 @@ impl Loader {
         if self.bundled.get(bundled.name).is_some_and(|slot| slot.is_current) {
             return Ok(());
         }
-        let made = self.maker.make(bundled.component, bundled.name, Origin::Bundled, None).await?;
+        let made = self.maker.make_bundled(bundled).await?;
         self.bundled.insert(bundled.name, BundledSlot { plugin: Arc::new(made), is_current: true });
         Ok(())
     }

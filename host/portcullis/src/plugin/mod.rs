@@ -10,6 +10,9 @@ mod source;
 mod store;
 mod watch;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use portcullis_runtime::{Guest, Kind, PluginInfo, ToolDefinition};

@@ -1,8 +1,9 @@
 //! What the disk says of a path: where its links lead, and what is there.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use super::name::{is_pattern, meets};
@@ -20,6 +21,15 @@ const ENTRIES_MAX: usize = 2000;
 /// `None` for a path that is not absolute on this machine, and for links that
 /// never end: nothing can be written through those.
 pub(crate) fn resolve(path: &Path) -> Option<PathBuf> {
+    resolve_again(path, &mut Seen::default())
+}
+
+/// What was seen to be there and to be no link, for questions that are asked together.
+#[derive(Debug, Default)]
+pub(super) struct Seen(HashSet<PathBuf>);
+
+/// The same, without looking again at what was `seen`.
+pub(super) fn resolve_again(path: &Path, seen: &mut Seen) -> Option<PathBuf> {
     if !path.is_absolute() {
         return None;
     }
@@ -34,7 +44,7 @@ pub(crate) fn resolve(path: &Path) -> Option<PathBuf> {
             continue;
         }
         done.push(&part);
-        if !there || part.to_str().is_some_and(is_pattern) {
+        if !there || part.to_str().is_some_and(is_pattern) || seen.0.contains(&done) {
             continue;
         }
         match fs::read_link(&done) {
@@ -51,7 +61,12 @@ pub(crate) fn resolve(path: &Path) -> Option<PathBuf> {
                     todo.push_front(part);
                 }
             }
-            Err(error) => there = error.kind() != std::io::ErrorKind::NotFound,
+            Err(error) => {
+                there = error.kind() != ErrorKind::NotFound;
+                if error.kind() == ErrorKind::InvalidInput {
+                    seen.0.insert(done.clone());
+                }
+            }
         }
     }
     Some(done)
@@ -108,7 +123,7 @@ fn entries(directory: &Path, left: &mut usize) -> Vec<OsString> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::{holds, resolve};
+    use super::{Seen, holds, resolve, resolve_again};
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -127,6 +142,10 @@ mod tests {
         assert_eq!(of("gone/../link/a"), Some(base.join("real/deep/a")));
         assert_eq!(of("circle"), None);
         assert_eq!(resolve("a/b".as_ref()), None);
+        let mut seen = Seen::default();
+        for path in ["link/x", "real/deep/x", "link/../x", "gone/../link/a", "dangling", "circle", "link/x"] {
+            assert_eq!(resolve_again(&base.join(path), &mut seen), of(path), "{path}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use portcullis_model::script::Word;
 
 use super::arguments::written;
 use super::change::{Reach, Touch};
-use super::disk::{holds, resolve};
+use super::disk::{Seen, holds, resolve, resolve_again};
 use super::name::{is_pattern, meets};
 use super::rule::{Code, Rule, Stand, names};
 use super::site::{Candidate, Site, is_above};
@@ -80,9 +80,10 @@ impl Protection {
         let home = variables.get("HOME").cloned();
         let project = places.project.as_deref().and_then(text);
         let roots = home.iter().chain(&project);
-        let linked: Vec<Rule> = roots.flat_map(|root| elsewhere(root, &anywhere)).collect();
-        let moved: Vec<Rule> =
-            rules.iter().filter(|rule| rule.stand == Stand::Root).filter_map(led).collect();
+        let mut seen = Seen::default();
+        let linked: Vec<Rule> = roots.flat_map(|root| elsewhere(root, &anywhere, &mut seen)).collect();
+        let fixed = rules.iter().filter(|rule| rule.stand == Stand::Root);
+        let moved: Vec<Rule> = fixed.filter_map(|rule| led(rule, &mut seen)).collect();
         rules.extend(linked);
         rules.extend(moved);
         let own = places.program.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
@@ -252,8 +253,8 @@ fn is_at_or_below(base: &Path, at: &[&str]) -> bool {
 }
 
 /// The rules whose places below `root` are links to elsewhere.
-fn elsewhere(root: &str, rules: &[Rule]) -> Vec<Rule> {
-    let Some(base) = resolve(Path::new(root)) else { return Vec::new() };
+fn elsewhere(root: &str, rules: &[Rule], seen: &mut Seen) -> Vec<Rule> {
+    let Some(base) = resolve_again(Path::new(root), seen) else { return Vec::new() };
     let mut gone: BTreeSet<&str> = BTreeSet::new();
     let mut found = Vec::new();
     for rule in rules {
@@ -264,7 +265,7 @@ fn elsewhere(root: &str, rules: &[Rule]) -> Vec<Rule> {
         }
         let written: PathBuf =
             std::iter::once(base.clone()).chain(rule.names.iter().map(PathBuf::from)).collect();
-        if let Some(led) = resolve(&written).filter(|led| *led != written)
+        if let Some(led) = resolve_again(&written, seen).filter(|led| *led != written)
             && let Some(led) = led.to_str()
         {
             found.push(rule.at(&names(led).collect::<Vec<_>>()));
@@ -274,9 +275,9 @@ fn elsewhere(root: &str, rules: &[Rule]) -> Vec<Rule> {
 }
 
 /// The rule for where the one place of `rule` leads, if that is another.
-fn led(rule: &Rule) -> Option<Rule> {
+fn led(rule: &Rule, seen: &mut Seen) -> Option<Rule> {
     let written: PathBuf =
         std::iter::once(PathBuf::from("/")).chain(rule.names.iter().map(PathBuf::from)).collect();
-    let led = resolve(&written).filter(|led| *led != written)?;
+    let led = resolve_again(&written, seen).filter(|led| *led != written)?;
     Some(rule.at(&names(led.to_str()?).collect::<Vec<_>>()))
 }
