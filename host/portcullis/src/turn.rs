@@ -173,8 +173,8 @@ impl Turn {
             Err(refusal) => judged.denied_consent(refusal),
             Ok(()) if now.is(&later) => judged.given_consent(),
             Ok(()) => {
-                let again = gate::judge(&self.bench(&later), &self.session, call.original()).await;
-                self.permitted(again, &later).given_consent()
+                // Consent is what it does not want once more.
+                self.decided(&later, call.original()).await.given_consent()
             }
         };
         judged.judgement.took = judged.judgement.took.saturating_add(start.elapsed());
