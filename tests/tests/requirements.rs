@@ -54,7 +54,7 @@ fn every_row_is_in_the_table_once() {
         .chain(number("D-", (1..=4).collect()))
         .chain(number("G", vec![1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 17, 18, 19, 21, 22, 23]))
         .chain(number("RG", vec![1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13]))
-        .chain(number("H-", (1..=32).filter(|row| *row != 7).collect()))
+        .chain(number("H-", (1..=32).collect()))
         .chain(["CF-02", "CF-30"].map(str::to_owned))
         .chain(number("H", vec![1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))
         .chain(["CF-09", "G-15", "D02", "D04", "D09", "L02", "L05", "L07"].map(str::to_owned))

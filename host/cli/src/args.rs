@@ -181,6 +181,21 @@ pub(crate) enum HooksVerb {
     /// List every hook in the order in which they are asked: those of plugins, then
     /// `[[hooks]]`.
     List(HooksListArguments),
+    /// Ask a script hook again.
+    Enable(HookSwitchArguments),
+    /// Ask a script hook no more, and keep it in the file.
+    Disable(HookSwitchArguments),
+}
+
+/// Changes `enabled` of one of the `[[hooks]]`, and not a byte of the rest of the file.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct HookSwitchArguments {
+    /// The hook, as `hooks list --json` names it: its event and its program.
+    pub(crate) name: String,
+    /// Change the project's file instead of the user's. What it says is to be trusted anew.
+    #[arg(long)]
+    pub(crate) project: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,10 +1,12 @@
 //! `portcullis hooks`: who is asked when, and in which order.
 
+use anyhow::Context as _;
+use portcullis::config;
 use portcullis::hook::HookRow;
 use portcullis::model::config::FailureMode;
 use serde_json::{Value, json};
 
-use crate::args::{Common, HooksVerb};
+use crate::args::{Common, HookSwitchArguments, HooksListArguments, HooksVerb};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::open;
@@ -16,7 +18,42 @@ pub(crate) fn run(
     environment: &Environment,
     printer: &Printer,
 ) -> anyhow::Result<Exit> {
-    let HooksVerb::List(arguments) = verb;
+    match verb {
+        HooksVerb::List(arguments) => list(common, arguments, environment, printer),
+        HooksVerb::Enable(arguments) => switch(common, arguments, true, environment, printer),
+        HooksVerb::Disable(arguments) => switch(common, arguments, false, environment, printer),
+    }
+}
+
+fn switch(
+    common: &Common,
+    arguments: &HookSwitchArguments,
+    on: bool,
+    environment: &Environment,
+    printer: &Printer,
+) -> anyhow::Result<Exit> {
+    let work = open::workspace(common, environment);
+    let files = open::files(common, environment, work.as_deref())?;
+    let file = if arguments.project {
+        files.project.context("no project has a configuration here; hint: `-C DIR` names its directory")?
+    } else {
+        files
+            .user
+            .context("nobody knows where the user's configuration is; hint: set HOME, or `--config FILE`")?
+    };
+    let changed = config::switch_hook(&file, arguments.project, &arguments.name, on)?;
+    let state = if on { "on" } else { "off" };
+    let how = if changed { "is" } else { "was already" };
+    printer.line(&format!("`{}` {how} {state} in `{}`", arguments.name, file.display()))?;
+    Ok(Exit::Done)
+}
+
+fn list(
+    common: &Common,
+    arguments: &HooksListArguments,
+    environment: &Environment,
+    printer: &Printer,
+) -> anyhow::Result<Exit> {
     let host = open::open(open::options(common, environment, None)?)?;
     let rows = host.all_hooks();
     if arguments.json {

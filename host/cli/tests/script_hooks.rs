@@ -377,3 +377,30 @@ fn doctor_tells_that_a_hook_is_not_asked_until_install_runs_again() {
         "{doctor}"
     );
 }
+
+#[test]
+fn a_hook_that_is_switched_off_stays_in_the_list_and_is_not_asked() {
+    let user = user("echo 'not on Fridays' >&2; exit 2", "failure_mode = \"closed\" # strict");
+    let file = user.path("config/portcullis/config.toml");
+    let before = std::fs::read_to_string(&file).unwrap();
+    let state = || {
+        let seen = user.run(&["hooks", "list", "--json"], "");
+        let said: Value = serde_json::from_str(&seen.stdout).unwrap();
+        (said["hooks"].as_array().unwrap().len(), said["hooks"][0]["enabled"].clone())
+    };
+    for (verb, enabled, code) in [("disable", false, 0), ("disable", false, 0), ("enable", true, 2)] {
+        let seen = user.run(&["hooks", verb, "pre-tool-use hook.sh"], "");
+        assert_eq!(seen.code, Some(0), "{seen}");
+        assert_eq!(state(), (1, enabled.into()), "{verb}");
+        let (seen, _) = check(&user, "npm test");
+        assert_eq!(seen.code, Some(code), "{verb}: {seen}");
+    }
+    let after = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(after.replace("enabled = true\n", ""), before, "nothing else changed");
+    let seen = user.run(&["hooks", "disable", "pre-tool-use other.sh"], "");
+    assert!(seen.code == Some(3) || seen.code == Some(1), "{seen}");
+    assert!(seen.stderr.contains("it has `pre-tool-use hook.sh`"), "{seen}");
+    let agent = r#"portcullis hooks disable 'pre-tool-use hook.sh'"#;
+    let (seen, said) = check(&user, agent);
+    assert_eq!((seen.code, &said["code"]), (Some(2), &"self/command".into()), "{seen}");
+}

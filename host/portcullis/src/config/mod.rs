@@ -11,6 +11,7 @@ mod loaded;
 mod page;
 mod problem;
 mod strict;
+mod switch;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -28,6 +29,7 @@ pub use loaded::{Loaded, Origin, Setting, Wish};
 pub use page::{reference_page, schema};
 pub use problem::{ConfigError, Layer, Problem};
 pub(crate) use strict::{lost, strict};
+pub use switch::{SwitchError, switch_hook};
 
 use crate::trust::{Workspace, below, root_of};
 

@@ -12,7 +12,7 @@ use super::InstallError;
 /// A file as it was read. A link is followed once, so that a settings file that is
 /// kept elsewhere stays there.
 #[derive(Debug)]
-pub(super) struct Snapshot {
+pub(crate) struct Snapshot {
     path: PathBuf,
     real: PathBuf,
     text: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    pub(super) fn read(path: &Path) -> Result<Self, InstallError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, InstallError> {
         let failed = |source| InstallError::Read { path: path.to_owned(), source };
         let real = match fs::canonicalize(path) {
             Ok(real) => real,
@@ -44,7 +44,7 @@ impl Snapshot {
         &self.path
     }
 
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
@@ -59,7 +59,7 @@ impl Snapshot {
 
     /// Puts `text` in the file's place, or takes the file away. A reader sees the old
     /// or the new, and a change that somebody made in between is kept.
-    pub(super) fn replace(&self, text: Option<&str>, executable: bool) -> Result<(), InstallError> {
+    pub(crate) fn replace(&self, text: Option<&str>, executable: bool) -> Result<(), InstallError> {
         let failed = |source| InstallError::Write { path: self.path.clone(), source };
         let changed = || InstallError::Changed { path: self.path.clone() };
         let folder = self.real.parent().ok_or_else(|| failed(io::Error::other("it is in no directory")))?;

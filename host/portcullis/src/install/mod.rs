@@ -23,7 +23,7 @@ pub use error::InstallError;
 use crate::agent::Agent;
 use crate::hook::Event;
 use document::Lists;
-use file::Snapshot;
+pub(crate) use file::Snapshot;
 use site::{Form, Site};
 
 /// Whose sessions the entry is for.

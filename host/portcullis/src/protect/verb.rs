@@ -20,6 +20,7 @@ const READS: &[&[&str]] = &[
     &["config", "show"],
     &["config", "validate"],
     &["trust", "status"],
+    &["hooks", "list"],
     &["ledger", "show"],
     &["ledger", "verify"],
     &["plugin", "list"],
@@ -32,7 +33,7 @@ const READS: &[&[&str]] = &[
 ];
 
 /// Options of every verb that take the next word.
-const VALUED: [&str; 5] = ["--config", "--plugin", "--plugin-dir", "-C", "--directory"];
+const VALUED: [&str; 6] = ["--config", "--plugin", "--plugin-dir", "--mode", "-C", "--directory"];
 
 /// Does `command` change or end Portcullis? `names` are the program's names
 /// besides the product's own.
@@ -126,6 +127,8 @@ mod tests {
             "portcullis --help",
             "portcullis trust --help",
             "portcullis trust status --json",
+            "portcullis hooks list",
+            "portcullis --mode yolo why 'rm -rf x'",
             "/usr/local/bin/portcullis -C /x plugin list --json",
             "echo '{}' | portcullis check",
             "portcullis hook --agent claude",
