@@ -103,7 +103,7 @@ fn edited(text: &str, at: usize, on: bool) -> Option<String> {
     let (table, _) = DeTable::parse_recoverable(text);
     let hooks = table.get_ref().iter().find(|(name, _)| name.get_ref() == "hooks")?.1;
     let DeValue::Array(items) = hooks.get_ref() else { return None };
-    let hook = items.iter().nth(at)?.get_ref().as_table()?;
+    let hook = items.get(at)?.get_ref().as_table()?;
     if let Some((_, value)) = hook.iter().find(|(name, _)| name.get_ref() == "enabled") {
         let span = value.span();
         return Some(format!("{}{on}{}", text.get(..span.start)?, text.get(span.end..)?));
