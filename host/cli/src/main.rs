@@ -73,11 +73,8 @@ fn main() -> ExitCode {
             // A panic of the work is caught inside as well.
             let run = || hook::run(&arguments.common, &verb, &environment, &printer);
             let exit = catch_unwind(AssertUnwindSafe(run))
-                .unwrap_or_else(|_| Ok(hook::fail(verb.agent.parse().ok(), "it failed inside", &printer)));
-            match exit {
-                Ok(exit) => process::end(exit),
-                Err(error) => Err(error),
-            }
+                .unwrap_or_else(|_| hook::fail(verb.agent.parse().ok(), "it failed inside", &printer));
+            process::end(exit)
         }
         Verb::Install(verb) => install::install(&arguments.common, &verb, &environment, &printer),
         Verb::Uninstall(verb) => install::uninstall(&arguments.common, &verb, &environment, &printer),

@@ -15,7 +15,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
 
-use crate::support::{Seen, User};
+use crate::support::{BINARY, Seen, User};
 
 /// A user with one hook: its script, and the rest of its table.
 fn user(script: &str, rest: &str) -> User {
@@ -403,4 +403,42 @@ fn a_hook_that_is_switched_off_stays_in_the_list_and_is_not_asked() {
     let agent = r#"portcullis hooks disable 'pre-tool-use hook.sh'"#;
     let (seen, said) = check(&user, agent);
     assert_eq!((seen.code, &said["code"]), (Some(2), &"self/command".into()), "{seen}");
+}
+
+/// Three arms: hooks let the session begin, they do not, and nobody can tell. Without
+/// hooks at that moment there is nothing to tell, and nobody is locked out.
+#[test]
+fn how_a_session_began_is_known_or_its_calls_are_refused() {
+    let payload = |user: &User, event: &str| {
+        serde_json::json!({
+            "session_id": user.path("").display().to_string(), "cwd": user.path("work"),
+            "hook_event_name": event, "source": "startup", "tool_name": "Bash", "tool_use_id": "t",
+            "tool_input": { "command": "npm test" },
+        })
+        .to_string()
+    };
+    let ask = |user: &User, event: &str, is_at_home: bool| {
+        let mut command = user.command(BINARY);
+        command.args(["hook", "--agent", "claude"]);
+        if !is_at_home {
+            command.env_remove("HOME").env_remove("XDG_STATE_HOME");
+        }
+        user.finish(&mut command, payload(user, event).as_bytes())
+    };
+    for (script, event, is_at_home, code, said) in [
+        ("exit 0", "session-start", true, 0, ""),
+        ("exit 2", "session-start", true, 2, "session"),
+        ("exit 0", "session-start", false, 2, "HOME tells where one is"),
+        ("exit 0", "stop", false, 0, ""),
+    ] {
+        let user = User::new();
+        let hook = format!("[[hooks]]\nevent = \"{event}\"\nshell = true\ncommand = \"{script}\"\n");
+        user.config(&hook);
+        ask(&user, "SessionStart", is_at_home);
+        for _ in 0..2 {
+            let seen = ask(&user, "PreToolUse", is_at_home);
+            assert_eq!(seen.code, Some(code), "{script} at {event}: {seen}");
+            assert!(seen.stderr.contains(said), "{script} at {event}: {seen}");
+        }
+    }
 }

@@ -201,7 +201,7 @@ impl Host {
         let approver = options.approver.map(|approver| (approver, options.approval_time));
         let needs_variables = files.is_some() || !rules.hooks().is_empty();
         let variables = if needs_variables { options.env.clone() } else { BTreeMap::new() };
-        let memory = Memory::new(options.store_dir.clone());
+        let memory = Memory::new(options.store_dir.clone(), options.one_call.is_some());
         let mut runtime = RuntimeOptions::new(options.compiler);
         runtime.allocation = options.allocation;
         runtime.cache = options.cache;

@@ -25,8 +25,8 @@ pub(super) fn answer(
     })??;
     let Some(Refusal { mut reason, .. }) = refusal else { return Ok(request.no_objection()) };
     if forgetful && matches!(request.event, HookEvent::SessionStart) {
-        // The next process does not know of it.
-        reason.push_str(" There is no place to remember this, so end the session; HOME tells where one is.");
+        // The next process cannot know of it, and refuses.
+        reason.push_str(" There is no place to remember this, so every call is refused until there is one; HOME tells where.");
     }
     Ok(said(agent, request, &reason))
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(
     verb: &HookArguments,
     environment: &Environment,
     printer: &Printer,
-) -> anyhow::Result<Exit> {
+) -> Exit {
     let shield = Shield::raise();
     let agent: Agent = match verb.agent.parse() {
         Ok(agent) => agent,
@@ -37,7 +37,7 @@ pub(crate) fn run(
             // on standard error refuses in most of them.
             let hint = error.near.map(|near| format!("; hint: `--agent {near}`")).unwrap_or_default();
             printer.tell(&format!("error: {error}{hint}"));
-            return Ok(Exit::Refused);
+            return Exit::Refused;
         }
     };
     let heard = Arc::new(OnceLock::new());
@@ -77,7 +77,7 @@ pub(crate) fn run(
     if let Some((kind, what)) = fault {
         open::note_fault(common, environment, Some(agent.as_str()), kind, &what);
     }
-    Ok(exit)
+    exit
 }
 
 /// Gives the answer, and says behind it that it was one.

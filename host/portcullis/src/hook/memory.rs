@@ -22,6 +22,8 @@ use super::run::Blocked;
 pub(crate) struct Memory {
     dir: Option<PathBuf>,
     held: Mutex<HashMap<String, Remembered>>,
+    /// Another process was told how the session began.
+    begins_elsewhere: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,8 +60,8 @@ pub(crate) struct Rounds {
 }
 
 impl Memory {
-    pub(crate) fn new(dir: Option<PathBuf>) -> Self {
-        Self { dir, held: Mutex::default() }
+    pub(crate) fn new(dir: Option<PathBuf>, begins_elsewhere: bool) -> Self {
+        Self { dir, held: Mutex::default(), begins_elsewhere }
     }
 
     /// Remembers who did not let the session begin, or that nobody minds.
@@ -83,6 +85,9 @@ impl Memory {
     /// # Errors
     /// When nobody can tell, which must not be taken for no.
     pub(crate) fn refused(&self, session: &str) -> Result<Option<Blocked>, String> {
+        if self.dir.is_none() && self.begins_elsewhere {
+            return Err("there is no place where that is remembered; HOME tells where one is".to_owned());
+        }
         Ok(self.read(session)?.refused.map(|refused| Blocked {
             hook: refused.hook,
             plugin: refused.plugin,

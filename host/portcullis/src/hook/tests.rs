@@ -296,7 +296,7 @@ fn what_a_hook_listens_to_is_read_in_one_place() {
 #[test]
 fn a_session_that_a_hook_refused_is_remembered() {
     let dir = TempDir::new().unwrap();
-    let place = || Memory::new(Some(dir.path().join("store")));
+    let place = || Memory::new(Some(dir.path().join("store")), true);
     let blocked = Blocked {
         hook: "session-start a".to_owned(),
         plugin: None,
@@ -304,7 +304,7 @@ fn a_session_that_a_hook_refused_is_remembered() {
         reason: "no".to_owned(),
         fault: Some(FaultKind::Trap),
     };
-    for memory in [place(), Memory::new(None)] {
+    for memory in [place(), Memory::new(None, false)] {
         assert_eq!(memory.refused("s"), Ok(None));
         memory.begin("s", Some(&blocked)).unwrap();
         assert_eq!((memory.refused("s"), memory.refused("t")), (Ok(Some(blocked.clone())), Ok(None)));
