@@ -1,7 +1,11 @@
 //! What a list holds.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::capability::Domain;
 
 /// The type of a skill's text when nobody says another one.
 pub const SKILL_MIME: &str = "text/markdown";
@@ -54,6 +58,29 @@ pub struct ToolEntry {
     pub description: String,
     /// The JSON schema of its arguments.
     pub schema: Value,
+    /// What it says of itself besides.
+    #[serde(flatten)]
+    pub traits: ToolTraits,
+}
+
+/// What a tool says of itself, so that nobody needs a table of tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolTraits {
+    /// What it serves. Nothing: it did not say, and is always shown.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub serves: BTreeSet<Domain>,
+    /// It is shown in every turn.
+    #[serde(skip_serializing_if = "is_false")]
+    pub always_loaded: bool,
+    /// It shows a card: a form of the answer, and no reading of the request.
+    #[serde(skip_serializing_if = "is_false")]
+    pub presents_card: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// A command, as a list names it.
@@ -66,6 +93,20 @@ pub struct CommandEntry {
     /// A hint at what can be typed behind it; empty when nothing is.
     #[serde(default)]
     pub arguments: String,
+}
+
+/// What an extension is known to bring.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Its tools.
+    pub tools: Vec<ToolEntry>,
+    /// Its skills.
+    pub skills: Vec<SkillEntry>,
+    /// Its commands.
+    pub commands: Vec<CommandEntry>,
+    /// Why the last look at it, or its last use, failed. Not how often, and not when: who
+    /// fails again for the same reason has not changed.
+    pub failed: Option<String>,
 }
 
 /// What was read.

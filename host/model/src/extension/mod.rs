@@ -14,7 +14,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use change::{Change, ChangeKind, Changes};
-pub use entry::{CommandEntry, Content, ResourceEntry, SKILL_MIME, SkillEntry, ToolEntry, ToolResult};
+pub use entry::{
+    CommandEntry, Content, Known, ResourceEntry, SKILL_MIME, SkillEntry, ToolEntry, ToolResult, ToolTraits,
+};
 
 /// An answer that may take time. Dropping it gives up.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ExtensionError>> + Send + 'a>>;
@@ -76,6 +78,13 @@ pub trait Extension: fmt::Debug + Send + Sync {
 
     /// It brings commands.
     fn commands(&self) -> Option<&dyn CommandProvider> {
+        None
+    }
+
+    /// What it brings, as far as that is known without asking: no network and no process.
+    /// None for a local one asks its lists; for another program it says that nothing is
+    /// known yet.
+    fn known(&self) -> Option<Known> {
         None
     }
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use portcullis_model::extension::{
     Answer, Change, ChangeKind, Changes, CommandEntry, CommandProvider, Content, Extension, ExtensionError,
-    ResourceEntry, SkillEntry, SkillProvider, ToolEntry, ToolProvider, ToolResult,
+    ResourceEntry, SkillEntry, SkillProvider, ToolEntry, ToolProvider, ToolResult, ToolTraits,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -141,6 +141,7 @@ impl ToolProvider for Fake {
             name: (*name).to_owned(),
             description: "a tool".to_owned(),
             schema: json!({ "type": "object" }),
+            traits: ToolTraits::default(),
         };
         self.answer(self.tools.iter().flatten().map(entry).collect())
     }

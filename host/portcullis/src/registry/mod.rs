@@ -6,6 +6,7 @@
 //! takes away is gone at once.
 
 mod content;
+mod history;
 mod set;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use portcullis_model::capability::{Capability, CapabilityId, CapabilityKind, Res
 use serde::Serialize;
 
 pub use content::ContentStore;
+use history::History;
 pub use set::{CapabilitySet, Delta};
 
 /// Why a capability cannot be used.
@@ -97,7 +99,11 @@ pub struct Registry {
 #[derive(Debug)]
 struct Shared {
     current: RwLock<Arc<CapabilitySet>>,
+    /// What somebody took away by name.
     revoked: RwLock<BTreeMap<CapabilityId, String>>,
+    /// What an epoch that somebody holds has, and what the world of now takes away.
+    withdrawn: RwLock<BTreeMap<CapabilityId, String>>,
+    history: Mutex<History>,
     /// Every set that somebody may still hold.
     sets: Mutex<Vec<Weak<CapabilitySet>>>,
 }
@@ -121,14 +127,31 @@ impl Registry {
     pub fn new() -> Self {
         let first = Arc::new(CapabilitySet::new(0, []));
         let sets = Mutex::new(vec![Arc::downgrade(&first)]);
-        Self { shared: Arc::new(Shared { current: RwLock::new(first), revoked: RwLock::default(), sets }) }
+        let shared = Shared {
+            current: RwLock::new(first),
+            revoked: RwLock::default(),
+            withdrawn: RwLock::default(),
+            history: Mutex::default(),
+            sets,
+        };
+        Self { shared: Arc::new(shared) }
     }
 
     /// These are the capabilities that there are now. When they are those of before, no
     /// epoch begins and there is no delta.
-    pub fn publish(&self, capabilities: impl IntoIterator<Item = Capability>) -> Option<Delta> {
+    ///
+    /// What a turn holds and the operator took away ends at once: a capability that is
+    /// there and denied or broken, and one that is gone and for which `taken_away` has a
+    /// reason. What went by itself stays until the turn ends.
+    pub fn publish(
+        &self,
+        capabilities: impl IntoIterator<Item = Capability>,
+        taken_away: impl Fn(&Capability) -> Option<String>,
+    ) -> Option<Delta> {
         let new = CapabilitySet::new(0, capabilities);
         let mut current = self.shared.current.write().unwrap_or_else(PoisonError::into_inner);
+        // Before the new epoch is there: nobody may bind it and use what is gone.
+        self.withdraw(&new, taken_away);
         if new.digest() == current.digest() {
             return None;
         }
@@ -138,7 +161,40 @@ impl Registry {
         sets.push(Arc::downgrade(&new));
         *current = new;
         sets.retain(|set| set.strong_count() > 0);
+        self.shared.history.lock().unwrap_or_else(PoisonError::into_inner).push(delta.clone());
         Some(delta)
+    }
+
+    fn withdraw(&self, new: &CapabilitySet, taken_away: impl Fn(&Capability) -> Option<String>) {
+        let held = self.live();
+        let held = held.iter().flat_map(|set| set.usable());
+        let gone = held.filter_map(|old| {
+            let why = match new.get(&old.id).map(|now| &now.standing) {
+                None => taken_away(old)?,
+                Some(Standing::Denied(why) | Standing::Broken(why)) => why.clone(),
+                Some(Standing::Usable | Standing::Degraded(_) | Standing::Shadowed(_)) => return None,
+            };
+            Some((old.id.clone(), why))
+        });
+        let gone = gone.collect();
+        *self.shared.withdrawn.write().unwrap_or_else(PoisonError::into_inner) = gone;
+    }
+
+    /// What changed since the epoch with the number `epoch`; none when nothing did. Of what
+    /// is too long ago everything that is there now is told, as if it had come.
+    #[must_use]
+    pub fn since(&self, epoch: u64) -> Option<Delta> {
+        let current = self.current();
+        if epoch >= current.epoch() {
+            return None;
+        }
+        let history = self.shared.history.lock().unwrap_or_else(PoisonError::into_inner);
+        let delta = history.since(epoch, current.epoch()).unwrap_or_else(|| Delta {
+            to: current.epoch(),
+            added: current.all().map(|own| own.id.clone()).collect(),
+            ..Delta::default()
+        });
+        Some(delta).filter(|delta| !delta.is_empty())
     }
 
     /// The capabilities as they are now.
@@ -166,8 +222,16 @@ impl Registry {
     /// Whether it was taken away.
     #[must_use]
     pub fn resolution(&self, id: &CapabilityId) -> Resolution {
-        let revoked = self.shared.revoked.read().unwrap_or_else(PoisonError::into_inner);
-        revoked.get(id).map_or(Resolution::Available, |reason| Resolution::Retired(reason.clone()))
+        let withdrawn = || {
+            let withdrawn = self.shared.withdrawn.read().unwrap_or_else(PoisonError::into_inner);
+            withdrawn.get(id).cloned()
+        };
+        self.revocation(id).or_else(withdrawn).map_or(Resolution::Available, Resolution::Retired)
+    }
+
+    /// Why somebody took it away by name, if anybody did.
+    fn revocation(&self, id: &CapabilityId) -> Option<String> {
+        self.shared.revoked.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
     fn revoked(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<CapabilityId, String>> {
@@ -180,7 +244,8 @@ impl Registry {
     pub fn report(&self) -> Vec<CapabilityRow> {
         let current = self.current();
         let row = |capability: &Capability| {
-            let resolution = self.resolution(&capability.id);
+            let resolution =
+                self.revocation(&capability.id).map_or(Resolution::Available, Resolution::Retired);
             let (usable, because) = match (&resolution, &capability.standing) {
                 (Resolution::Retired(reason), _) => (false, format!("it was taken away: {reason}")),
                 (Resolution::Available, Standing::Usable) => {

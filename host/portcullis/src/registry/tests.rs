@@ -5,6 +5,10 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn publish(registry: &Registry, capabilities: impl IntoIterator<Item = Capability>) -> Option<Delta> {
+    registry.publish(capabilities, |_| None)
+}
+
 fn tool(name: &str) -> Capability {
     capability(CapabilityKind::Tool, name)
 }
@@ -18,6 +22,10 @@ fn capability(kind: CapabilityKind, name: &str) -> Capability {
     }
 }
 
+fn standing(name: &str, standing: Standing) -> Capability {
+    Capability { standing, ..tool(name) }
+}
+
 fn ids(ids: &[CapabilityId]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }
@@ -25,9 +33,9 @@ fn ids(ids: &[CapabilityId]) -> Vec<String> {
 #[test]
 fn a_quiet_world_never_moves_the_epoch() {
     let registry = Registry::new();
-    assert!(registry.publish([tool("a"), tool("b")]).is_some());
+    assert!(publish(&registry, [tool("a"), tool("b")]).is_some());
     for _ in 0..1000 {
-        assert_eq!(registry.publish([tool("b"), tool("a")]), None, "the order does not count");
+        assert_eq!(publish(&registry, [tool("b"), tool("a")]), None, "the order does not count");
     }
     assert_eq!((registry.current().epoch(), registry.live_epochs()), (1, 1));
 }
@@ -36,7 +44,7 @@ fn a_quiet_world_never_moves_the_epoch() {
 fn each_part_of_a_capability_moves_the_epoch_by_itself() {
     let registry = Registry::new();
     let base = tool("a");
-    registry.publish([base.clone()]);
+    publish(&registry, [base.clone()]);
     type Change = fn(&mut Capability);
     let changes: [Change; 7] = [
         |own| own.id.name = "b".to_owned(),
@@ -51,8 +59,8 @@ fn each_part_of_a_capability_moves_the_epoch_by_itself() {
         let mut other = base.clone();
         change(&mut other);
         let before = registry.current().epoch();
-        assert!(registry.publish([other]).is_some());
-        assert!(registry.publish([base.clone()]).is_some());
+        assert!(publish(&registry, [other]).is_some());
+        assert!(publish(&registry, [base.clone()]).is_some());
         assert_eq!(registry.current().epoch(), before + 2);
     }
 }
@@ -64,8 +72,8 @@ fn failing_again_for_the_same_reason_is_no_change() {
         standing: Standing::Degraded(why.to_owned()),
         ..capability(CapabilityKind::Server, "github")
     };
-    let moves =
-        ["down", "down", "down", "down", "down", "slow"].map(|why| registry.publish([failed(why)]).is_some());
+    let moves = ["down", "down", "down", "down", "down", "slow"]
+        .map(|why| publish(&registry, [failed(why)]).is_some());
     assert_eq!(moves, [true, false, false, false, false, true]);
     assert_eq!(registry.current().count(CapabilityKind::Server), 1, "it can be called all the same");
 }
@@ -73,11 +81,11 @@ fn failing_again_for_the_same_reason_is_no_change() {
 #[test]
 fn a_turn_keeps_its_epoch_and_is_told_of_the_next_one_once() {
     let registry = Registry::new();
-    registry.publish([tool("a"), tool("b")]);
+    publish(&registry, [tool("a"), tool("b")]);
     let first = registry.bind();
     assert_eq!(first.news(), None);
-    registry.publish([tool("a"), tool("c"), Capability { origin: "project".to_owned(), ..tool("d") }]);
-    registry.publish([Capability { origin: "plugin x".to_owned(), ..tool("a") }, tool("c")]);
+    publish(&registry, [tool("a"), tool("c"), Capability { origin: "project".to_owned(), ..tool("d") }]);
+    publish(&registry, [Capability { origin: "plugin x".to_owned(), ..tool("a") }, tool("c")]);
     assert!(first.usable(CapabilityKind::Tool, "b").is_ok(), "it was there when the turn began");
     assert!(first.usable(CapabilityKind::Tool, "c").is_err(), "it was not");
     let news = first.news().unwrap();
@@ -91,9 +99,9 @@ fn a_turn_keeps_its_epoch_and_is_told_of_the_next_one_once() {
 #[test]
 fn an_epoch_lives_as_long_as_its_last_turn() {
     let registry = Registry::new();
-    registry.publish([tool("a")]);
+    publish(&registry, [tool("a")]);
     let (one, two) = (registry.bind(), registry.bind());
-    registry.publish([tool("b")]);
+    publish(&registry, [tool("b")]);
     assert_eq!((registry.live_epochs(), registry.tombstones().len()), (2, 1));
     drop(one);
     assert_eq!((registry.live_epochs(), registry.tombstones().len()), (2, 1));
@@ -105,7 +113,7 @@ fn an_epoch_lives_as_long_as_its_last_turn() {
 #[test]
 fn what_is_there_is_the_epochs_and_what_is_permitted_is_of_now() {
     let registry = Registry::new();
-    registry.publish([tool("there"), tool("other")]);
+    publish(&registry, [tool("there"), tool("other")]);
     let turn = registry.bind();
     let of = |name: &str| turn.usable(CapabilityKind::Tool, name).map_err(|error| error.code());
     assert!(of("there").is_ok());
@@ -126,7 +134,7 @@ fn what_is_there_is_the_epochs_and_what_is_permitted_is_of_now() {
 fn a_name_of_another_kind_and_a_slip_are_told_apart() {
     let registry = Registry::new();
     let broken = Capability { standing: Standing::Broken("no schema".to_owned()), ..tool("broken") };
-    registry.publish([tool("read_file"), capability(CapabilityKind::Skill, "pdf"), broken]);
+    publish(&registry, [tool("read_file"), capability(CapabilityKind::Skill, "pdf"), broken]);
     let turn = registry.bind();
     let of = |name: &str| turn.usable(CapabilityKind::Tool, name).unwrap_err();
     assert_eq!(of("pdf").to_string(), "`pdf` is a skill and no tool");
@@ -143,14 +151,17 @@ fn a_name_of_another_kind_and_a_slip_are_told_apart() {
 fn the_report_has_a_row_for_each_with_its_reason() {
     let registry = Registry::new();
     let with = |name: &str, standing| Capability { standing, ..tool(name) };
-    registry.publish([
-        tool("well"),
-        with("degraded", Standing::Degraded("late".to_owned())),
-        with("broken", Standing::Broken("no file".to_owned())),
-        with("shadowed", Standing::Shadowed("the user's".to_owned())),
-        with("denied", Standing::Denied("permissions.deny".to_owned())),
-        tool("gone"),
-    ]);
+    publish(
+        &registry,
+        [
+            tool("well"),
+            with("degraded", Standing::Degraded("late".to_owned())),
+            with("broken", Standing::Broken("no file".to_owned())),
+            with("shadowed", Standing::Shadowed("the user's".to_owned())),
+            with("denied", Standing::Denied("permissions.deny".to_owned())),
+            tool("gone"),
+        ],
+    );
     registry.revoke(CapabilityId::new(CapabilityKind::Tool, "gone"), "trust was withdrawn");
     let rows = registry.report();
     let told: Vec<_> =
@@ -189,10 +200,10 @@ fn content_stays_while_an_epoch_refers_to_it_and_is_bounded_otherwise() {
     };
     let first = body(&"a".repeat(80));
     let digest = first.declaration.content.clone().unwrap();
-    registry.publish([first]);
+    publish(&registry, [first]);
     let turn = registry.bind();
     for edit in 0..10_000 {
-        registry.publish([body(&format!("{edit}{}", "b".repeat(80)))]);
+        publish(&registry, [body(&format!("{edit}{}", "b".repeat(80)))]);
         store.sweep(&registry.referenced());
         assert!(store.bytes() <= 100 + 2 * 90, "{}", store.bytes());
     }
@@ -222,8 +233,8 @@ proptest! {
             world.iter().map(one).collect()
         };
         let registry = Registry::new();
-        registry.publish(all(&before));
-        let delta = registry.publish(all(&after));
+        publish(&registry, all(&before));
+        let delta = publish(&registry, all(&after));
         prop_assert_eq!(delta.is_none(), before == after);
         let delta = delta.unwrap_or_default();
         let mut world = before.clone();
@@ -238,4 +249,50 @@ proptest! {
         }
         prop_assert_eq!(world, after);
     }
+}
+
+#[test]
+fn what_is_taken_away_ends_within_the_turn_and_what_goes_by_itself_does_not() {
+    let registry = Registry::new();
+    publish(&registry, [tool("off"), tool("gone"), tool("denied"), tool("broken"), tool("stays")]);
+    let turn = registry.bind();
+    let denied = standing("denied", Standing::Denied("`channels.tools` hides it".to_owned()));
+    let broken = standing("broken", Standing::Broken("it trapped".to_owned()));
+    let off = |own: &Capability| (own.id.name == "off").then(|| "the operator turned it off".to_owned());
+    registry.publish([tool("stays"), denied, broken], off);
+    let usable =
+        |name: &str| turn.usable(CapabilityKind::Tool, name).map(drop).map_err(|error| error.to_string());
+    assert_eq!(usable("stays"), Ok(()));
+    assert_eq!(usable("gone"), Ok(()), "its file is gone: it acts until the turn ends");
+    assert_eq!(usable("off").unwrap_err(), "`tool:off` was taken away: the operator turned it off");
+    assert_eq!(usable("denied").unwrap_err(), "`tool:denied` was taken away: `channels.tools` hides it");
+    assert_eq!(usable("broken").unwrap_err(), "`tool:broken` was taken away: it trapped");
+    // What comes back is there again at once, in the turn that knew it.
+    publish(&registry, [tool("stays"), tool("off"), tool("denied"), tool("broken")]);
+    for name in ["off", "denied", "broken"] {
+        assert_eq!(usable(name), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn an_idle_session_is_told_the_way_from_its_epoch_as_one_change() {
+    let registry = Registry::new();
+    publish(&registry, [tool("a"), tool("b")]);
+    let then = registry.current().epoch();
+    assert_eq!(registry.since(then), None);
+    publish(&registry, [tool("a"), tool("b"), tool("passing")]);
+    publish(&registry, [tool("b")]);
+    publish(&registry, [tool("a"), Capability { origin: "plugin x".to_owned(), ..tool("b") }, tool("c")]);
+    let delta = registry.since(then).unwrap();
+    assert_eq!((delta.from, delta.to), (then, registry.current().epoch()));
+    assert_eq!(ids(&delta.added), ["tool:c"]);
+    assert_eq!(ids(&delta.changed), ["tool:a", "tool:b"], "what went and came back may be another one");
+    assert!(delta.removed.is_empty());
+    // It is forgotten some day: then all that is there is told.
+    for round in 0..30_000 {
+        publish(&registry, [tool(&format!("t{round}"))]);
+    }
+    let all = registry.since(then).unwrap();
+    assert_eq!((all.from, ids(&all.added)), (0, vec!["tool:t29999".to_owned()]));
+    assert!(registry.since(registry.current().epoch() - 1).unwrap().from > 0);
 }

@@ -21,19 +21,6 @@ pub const FIND_TOOLS: &str = "find_tools";
 /// As many tools as one search gives back.
 pub const FOUND_MAX: usize = 8;
 
-/// A tool, with what it says of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SurfaceTool {
-    /// Its name, description and schema.
-    pub entry: ToolEntry,
-    /// What it serves. Nothing: it did not say, and is always shown.
-    pub serves: BTreeSet<Domain>,
-    /// It is shown in every turn.
-    pub always_loaded: bool,
-    /// It shows a card: a form of the answer, and no reading of the request.
-    pub presents_card: bool,
-}
-
 /// What a turn is about, as far as somebody has read it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
@@ -46,7 +33,7 @@ pub struct Reading {
 /// The tools of one turn.
 #[derive(Debug, Clone)]
 pub struct Surface {
-    tools: BTreeMap<String, SurfaceTool>,
+    tools: BTreeMap<String, ToolEntry>,
     /// Shown in full from the start.
     loaded: BTreeSet<String>,
     /// Found since, and shown in full from then on.
@@ -59,18 +46,17 @@ impl Surface {
     /// The tools that are admitted, of which those are shown that `reading` asks for.
     /// Without one all are shown.
     #[must_use]
-    pub fn new(admitted: impl IntoIterator<Item = SurfaceTool>, reading: Option<&Reading>) -> Self {
-        let tools: BTreeMap<_, _> =
-            admitted.into_iter().map(|tool| (tool.entry.name.clone(), tool)).collect();
-        let is_loaded = |tool: &SurfaceTool| match reading {
+    pub fn new(admitted: impl IntoIterator<Item = ToolEntry>, reading: Option<&Reading>) -> Self {
+        let tools: BTreeMap<_, _> = admitted.into_iter().map(|tool| (tool.name.clone(), tool)).collect();
+        let is_loaded = |tool: &ToolEntry| match reading {
             None => true,
             Some(reading) => {
-                tool.can_not_wait()
-                    || reading.cards.contains(&tool.entry.name)
-                    || (!tool.presents_card && !tool.serves.is_disjoint(&reading.needs))
+                can_not_wait(tool)
+                    || reading.cards.contains(&tool.name)
+                    || (!tool.traits.presents_card && !tool.traits.serves.is_disjoint(&reading.needs))
             }
         };
-        let loaded = tools.values().filter(|tool| is_loaded(tool)).map(|tool| tool.entry.name.clone());
+        let loaded = tools.values().filter(|tool| is_loaded(tool)).map(|tool| tool.name.clone());
         Self {
             loaded: loaded.collect(),
             promoted: BTreeSet::new(),
@@ -82,18 +68,18 @@ impl Surface {
 
     /// The tool `name`, shown or not: every admitted one can be called.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&SurfaceTool> {
+    pub fn get(&self, name: &str) -> Option<&ToolEntry> {
         self.tools.get(name)
     }
 
     /// The tools that the next request shows in full, by name.
-    pub fn shown(&self) -> impl Iterator<Item = &SurfaceTool> {
-        self.tools.values().filter(|tool| self.is_shown(&tool.entry.name))
+    pub fn shown(&self) -> impl Iterator<Item = &ToolEntry> {
+        self.tools.values().filter(|tool| self.is_shown(&tool.name))
     }
 
     /// The tools that the next request does not show in full, by name.
-    pub fn deferred(&self) -> impl Iterator<Item = &SurfaceTool> {
-        self.tools.values().filter(|tool| !self.is_shown(&tool.entry.name))
+    pub fn deferred(&self) -> impl Iterator<Item = &ToolEntry> {
+        self.tools.values().filter(|tool| !self.is_shown(&tool.name))
     }
 
     fn is_shown(&self, name: &str) -> bool {
@@ -104,16 +90,16 @@ impl Surface {
     /// all of them, the others marked; any other provider gets those that are shown.
     #[must_use]
     pub fn definitions(&self, provider_defers: bool) -> Vec<Value> {
-        let definition = |tool: &SurfaceTool| {
-            let ToolEntry { name, description, schema } = &tool.entry;
+        let definition = |tool: &ToolEntry| {
+            let ToolEntry { name, description, schema, .. } = tool;
             json!({ "name": name, "description": description, "input_schema": schema })
         };
         if !provider_defers {
             return self.shown().map(definition).collect();
         }
-        let marked = |tool: &SurfaceTool| {
+        let marked = |tool: &ToolEntry| {
             let mut value = definition(tool);
-            if !self.is_shown(&tool.entry.name)
+            if !self.is_shown(&tool.name)
                 && let Some(object) = value.as_object_mut()
             {
                 object.insert("defer_loading".to_owned(), Value::Bool(true));
@@ -131,8 +117,8 @@ impl Surface {
         let mut lines: Vec<String> = self
             .tools
             .values()
-            .filter(|tool| self.slices && !tool.can_not_wait())
-            .map(|tool| format!("- {}: {}\n", tool.entry.name, first_sentence(&tool.entry.description)))
+            .filter(|tool| self.slices && !can_not_wait(tool))
+            .map(|tool| format!("- {}: {}\n", tool.name, first_sentence(&tool.description)))
             .collect();
         if lines.is_empty() {
             return String::new();
@@ -149,10 +135,10 @@ impl Surface {
 
     /// The tools that `query` means, the best first. They are shown in full from the next
     /// request on. `is_permitted` says which may be named now.
-    pub fn find(&mut self, query: &str, is_permitted: impl Fn(&str) -> bool) -> Vec<SurfaceTool> {
-        let candidates = self.tools.values().filter(|tool| is_permitted(&tool.entry.name));
+    pub fn find(&mut self, query: &str, is_permitted: impl Fn(&str) -> bool) -> Vec<ToolEntry> {
+        let candidates = self.tools.values().filter(|tool| is_permitted(&tool.name));
         let found: Vec<_> = search::best(query, candidates, FOUND_MAX).into_iter().cloned().collect();
-        self.promoted.extend(found.iter().map(|tool| tool.entry.name.clone()));
+        self.promoted.extend(found.iter().map(|tool| tool.name.clone()));
         found
     }
 
@@ -160,7 +146,7 @@ impl Surface {
     /// the turn, unless it shows a card.
     pub fn used(&mut self, name: &str) {
         if let Some(tool) = self.tools.get(name)
-            && !tool.presents_card
+            && !tool.traits.presents_card
             && !self.loaded.contains(name)
         {
             self.misread.insert(name.to_owned());
@@ -174,11 +160,10 @@ impl Surface {
     }
 }
 
-impl SurfaceTool {
-    /// It is shown whatever the turn is about.
-    fn can_not_wait(&self) -> bool {
-        self.always_loaded || (self.serves.is_empty() && !self.presents_card)
-    }
+/// It is shown whatever the turn is about.
+fn can_not_wait(tool: &ToolEntry) -> bool {
+    let traits = &tool.traits;
+    traits.always_loaded || (traits.serves.is_empty() && !traits.presents_card)
 }
 
 /// Up to the first full stop behind which something new begins, in one line.

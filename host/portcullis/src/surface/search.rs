@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::SurfaceTool;
+use portcullis_model::extension::ToolEntry;
 
 /// What a word counts in the name, in the description and in the schema.
 const WEIGHTS: [u32; 3] = [8, 3, 1];
@@ -13,26 +13,24 @@ const WEIGHTS: [u32; 3] = [8, 3, 1];
 /// those in weightier places. Equals stand by name.
 pub(super) fn best<'t>(
     query: &str,
-    tools: impl IntoIterator<Item = &'t SurfaceTool>,
+    tools: impl IntoIterator<Item = &'t ToolEntry>,
     most: usize,
-) -> Vec<&'t SurfaceTool> {
+) -> Vec<&'t ToolEntry> {
     let wanted = words(query);
     let whole = query.trim().to_lowercase();
-    let mut found: Vec<(u32, &SurfaceTool)> = tools
+    let mut found: Vec<(u32, &ToolEntry)> = tools
         .into_iter()
         .map(|tool| (score(&wanted, &whole, tool), tool))
         .filter(|(score, _)| *score > 0)
         .collect();
-    found.sort_by(|(one, tool), (other, another)| {
-        other.cmp(one).then_with(|| tool.entry.name.cmp(&another.entry.name))
-    });
+    found.sort_by(|(one, tool), (other, another)| other.cmp(one).then_with(|| tool.name.cmp(&another.name)));
     found.into_iter().take(most).map(|(_, tool)| tool).collect()
 }
 
-fn score(wanted: &BTreeSet<String>, whole: &str, tool: &SurfaceTool) -> u32 {
+fn score(wanted: &BTreeSet<String>, whole: &str, tool: &ToolEntry) -> u32 {
     let mut named = String::new();
-    names(&tool.entry.schema, &mut named);
-    let places = [words(&tool.entry.name), words(&tool.entry.description), words(&named)];
+    names(&tool.schema, &mut named);
+    let places = [words(&tool.name), words(&tool.description), words(&named)];
     let mut score = 0_u32;
     for word in wanted {
         for (place, weight) in places.iter().zip(WEIGHTS) {
@@ -43,7 +41,7 @@ fn score(wanted: &BTreeSet<String>, whole: &str, tool: &SurfaceTool) -> u32 {
             }
         }
     }
-    if tool.entry.name.to_lowercase() == whole { score + 1000 } else { score }
+    if tool.name.to_lowercase() == whole { score + 1000 } else { score }
 }
 
 /// The names and descriptions in a schema.

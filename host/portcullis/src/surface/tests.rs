@@ -3,27 +3,35 @@
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 
+use portcullis_model::extension::ToolTraits;
+
 use super::*;
 
-fn tool(name: &str, description: &str, serves: &[Domain]) -> SurfaceTool {
-    SurfaceTool {
-        entry: ToolEntry {
-            name: name.to_owned(),
-            description: description.to_owned(),
-            schema: json!({ "type": "object", "properties": {} }),
-        },
-        serves: serves.iter().cloned().collect(),
-        always_loaded: false,
-        presents_card: false,
+fn tool(name: &str, description: &str, serves: &[Domain]) -> ToolEntry {
+    ToolEntry {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        schema: json!({ "type": "object", "properties": {} }),
+        traits: ToolTraits { serves: serves.iter().cloned().collect(), ..ToolTraits::default() },
     }
 }
 
-fn tools() -> Vec<SurfaceTool> {
+fn always(mut tool: ToolEntry) -> ToolEntry {
+    tool.traits.always_loaded = true;
+    tool
+}
+
+fn card(mut tool: ToolEntry) -> ToolEntry {
+    tool.traits.presents_card = true;
+    tool
+}
+
+fn tools() -> Vec<ToolEntry> {
     let mut forecast = tool("weather_forecast", "Tells the weather. By place and day.", &[Domain::LiveData]);
-    forecast.entry.schema = json!({ "properties": { "city": { "description": "a town" } } });
+    forecast.schema = json!({ "properties": { "city": { "description": "a town" } } });
     vec![
-        SurfaceTool { always_loaded: true, ..tool("read", "Reads a file.", &[Domain::Filesystem]) },
-        SurfaceTool { presents_card: true, ..tool("chart_card", "Shows a chart.", &[]) },
+        always(tool("read", "Reads a file.", &[Domain::Filesystem])),
+        card(tool("chart_card", "Shows a chart.", &[])),
         forecast,
         tool("fetchPage", "Fetches e.g. a page of the web! Slowly.", &[Domain::Web]),
         tool("git_log", "Shows history", &[Domain::Vcs]),
@@ -35,8 +43,8 @@ fn reading(needs: &[Domain]) -> Reading {
     Reading { needs: needs.iter().cloned().collect(), ..Reading::default() }
 }
 
-fn names<'t>(tools: impl IntoIterator<Item = &'t SurfaceTool>) -> Vec<&'t str> {
-    tools.into_iter().map(|tool| tool.entry.name.as_str()).collect()
+fn names<'t>(tools: impl IntoIterator<Item = &'t ToolEntry>) -> Vec<&'t str> {
+    tools.into_iter().map(|tool| tool.name.as_str()).collect()
 }
 
 #[test]
@@ -45,7 +53,7 @@ fn what_a_turn_needs_is_shown_and_everything_can_be_called() {
     assert_eq!(names(web.shown()), ["fetchPage", "read", "undeclared"]);
     assert_eq!(names(web.deferred()), ["chart_card", "git_log", "weather_forecast"]);
     for tool in tools() {
-        assert!(web.get(&tool.entry.name).is_some());
+        assert!(web.get(&tool.name).is_some());
     }
     assert!(web.get("nope").is_none());
     let mut card = reading(&[]);
