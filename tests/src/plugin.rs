@@ -14,6 +14,10 @@ pub struct Plugin {
     on_event: String,
     subscriptions: Vec<(String, Option<String>)>,
     tools: Vec<(String, bool)>,
+    schema: String,
+    serves: Vec<String>,
+    always_loaded: bool,
+    when_called: String,
     answer: String,
     command: Option<String>,
     /// Texts that bodies may return.
@@ -52,6 +56,10 @@ impl Plugin {
             on_event: String::new(),
             subscriptions: Vec::new(),
             tools: Vec::new(),
+            schema: r#"{"type":"object"}"#.to_owned(),
+            serves: Vec::new(),
+            always_loaded: false,
+            when_called: String::new(),
             answer: "the tool's answer".to_owned(),
             command: None,
             code: "no".to_owned(),
@@ -126,6 +134,34 @@ impl Plugin {
     #[must_use]
     pub fn tool(mut self, name: &str, auto_approve: bool) -> Self {
         self.tools.push((name.to_owned(), auto_approve));
+        self
+    }
+
+    /// What the arguments of its tools have to be.
+    #[must_use]
+    pub fn schema(mut self, schema: &str) -> Self {
+        schema.clone_into(&mut self.schema);
+        self
+    }
+
+    /// What its tools serve.
+    #[must_use]
+    pub fn serves(mut self, domains: &[&str]) -> Self {
+        self.serves = domains.iter().map(|domain| (*domain).to_owned()).collect();
+        self
+    }
+
+    /// Its tools are shown in every turn.
+    #[must_use]
+    pub const fn always_loaded(mut self) -> Self {
+        self.always_loaded = true;
+        self
+    }
+
+    /// Runs `body` when a tool of it is called, and then answers.
+    #[must_use]
+    pub fn when_called(mut self, body: &str) -> Self {
+        body.clone_into(&mut self.when_called);
         self
     }
 
@@ -319,16 +355,19 @@ impl Plugin {
     fn tool_functions(&self, memory: &mut Memory) -> String {
         let mut definitions = Vec::new();
         for (name, auto_approve) in &self.tools {
-            for text in [name.as_str(), "a tool of the tests", r#"{"type":"object"}"#] {
+            for text in [name.as_str(), "a tool of the tests", &self.schema] {
                 definitions.extend(memory.text(text));
             }
-            // No domains; then the two flags, a byte each.
-            definitions.extend([0, 0, usize::from(*auto_approve) << 8]);
+            let domains: Vec<_> = self.serves.iter().flat_map(|domain| memory.text(domain)).collect();
+            // The domains; then the two flags, a byte each.
+            let flags = usize::from(self.always_loaded) | usize::from(*auto_approve) << 8;
+            definitions.extend([memory.words(&domains), self.serves.len(), flags]);
         }
         let at = memory.words(&definitions);
         let list = memory.words(&[at, self.tools.len()]);
         // Not exclusive, read-only, no paths.
         let claims = memory.words(&[1 << 8, 0, 0]);
+        let when_called = &self.when_called;
         let answer = memory.text(&self.answer);
         let content = memory.words(&[0, answer[0], answer[1], 0, 0]);
         let output = memory.words(&[0, content, 1, 0]);
@@ -339,6 +378,7 @@ impl Plugin {
     (i32.const {claims}))
   (func (export "portcullis:tool/tool@0.1.0#call-tool") (param $call i32) (result i32)
     (call $drop (local.get $call))
+    {when_called}
     (i32.const {output}))
   "#
         )

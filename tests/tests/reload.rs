@@ -11,14 +11,13 @@
 mod place;
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use portcullis::Host;
 use portcullis_model::judgement::Verdict;
 use portcullis_tests::plugin::Plugin;
 
-use crate::place::{Place, active, age, bash, judge, ls, outcome, row, standing};
+use crate::place::{Place, active, age, bash, judge, ls, outcome, rename_into, row, standing};
 
 /// A guard that refuses everything, and says `word`.
 fn strict(word: &str) -> Vec<u8> {
@@ -37,13 +36,6 @@ async fn patient(place: &Place, config: &str) -> Host {
 async fn word(host: &Host) -> String {
     let reason = judge(host, bash("ls")).await.reason.unwrap_or_default();
     reason.rsplit(": ").next().unwrap_or_default().to_owned()
-}
-
-/// Puts a file in place the way an editor or a package manager does.
-fn rename_into(path: &Path, bytes: &[u8]) {
-    let temporary = path.with_extension("tmp");
-    fs::write(&temporary, bytes).unwrap();
-    fs::rename(&temporary, path).unwrap();
 }
 
 #[tokio::test]

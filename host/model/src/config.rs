@@ -36,9 +36,65 @@ pub struct Config {
     pub hooks: Vec<HookConfig>,
     /// What holds for all of them.
     pub hook_defaults: HookDefaultsConfig,
+    /// What a model is shown.
+    pub intent: IntentConfig,
+    /// How extensions may be put together.
+    pub extensions: ExtensionsConfig,
     /// What a trusted project says besides; no file has this key.
     #[serde(skip)]
     pub of_project: ProjectConfig,
+}
+
+/// `[intent]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct IntentConfig {
+    /// Shows the tools that a turn needs in full, and the others by name.
+    pub slice_capabilities: bool,
+}
+
+impl Default for IntentConfig {
+    fn default() -> Self {
+        Self { slice_capabilities: true }
+    }
+}
+
+/// `[extensions]`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExtensionsConfig {
+    /// How deep extensions may bring extensions, the first one counted.
+    pub max_composition_depth: Depth,
+}
+
+/// A number of levels, from 1 to 32. The default is 3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Depth(u8);
+
+impl Depth {
+    /// The most that it can be.
+    pub(crate) const MOST: i64 = 32;
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Default for Depth {
+    fn default() -> Self {
+        Self(3)
+    }
+}
+
+impl<'de> Deserialize<'de> for Depth {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const MAX: i64 = Depth::MOST;
+        let value = i64::deserialize(deserializer)?;
+        let depth = u8::try_from(value).ok().filter(|_| (1..=MAX).contains(&value)).map(Self);
+        depth.ok_or_else(|| serde::de::Error::custom(format_args!("1 to {MAX} levels: `{value}`")))
+    }
 }
 
 /// `[hook_defaults]`. Apart from `[[hooks]]`, because a list of tables has no keys of

@@ -1,11 +1,15 @@
 //! What this crate returns when it cannot do its work.
 
-use portcullis_model::fault::Fault;
+use std::time::Duration;
+
+use portcullis_model::extension::ExtensionError;
+use portcullis_model::fault::{Fault, FaultKind};
 use portcullis_model::name::PluginName;
 use portcullis_runtime::RuntimeError;
 
 use crate::hook::HookError;
 use crate::policy::PolicyError;
+use crate::registry::Unusable;
 
 /// Why a host cannot open.
 #[derive(Debug, thiserror::Error)]
@@ -44,8 +48,8 @@ impl HostError {
 /// Why a permitted call of a plugin's tool gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// No plugin brings the tool: the agent runs it itself.
-    #[error("no plugin brings the tool `{0}`")]
+    /// Nobody brings the tool: the agent runs it itself.
+    #[error("no plugin and no extension brings the tool `{0}`")]
     NotAPluginTool(String),
     /// The tool misbehaved.
     #[error("the tool of the {plugin} plugin failed: {fault}")]
@@ -55,4 +59,32 @@ pub enum RunError {
         /// What happened.
         fault: Fault,
     },
+    /// It was taken away since it was permitted.
+    #[error(transparent)]
+    Unusable(#[from] Unusable),
+    /// The extension could not run it.
+    #[error(transparent)]
+    Extension(#[from] ExtensionError),
+    /// The extension did not answer.
+    #[error("the tool of `{extension}` did not answer within {} s", time.as_secs())]
+    Late {
+        /// The extension.
+        extension: String,
+        /// How long it was waited for.
+        time: Duration,
+    },
+}
+
+impl RunError {
+    /// A stable word.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NotAPluginTool(_) => "unknown_capability",
+            Self::Fault { fault, .. } => fault.kind.as_str(),
+            Self::Unusable(unusable) => unusable.code(),
+            Self::Extension(_) => "unavailable",
+            Self::Late { .. } => FaultKind::Timeout.as_str(),
+        }
+    }
 }

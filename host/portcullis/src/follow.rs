@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::task::Context;
 use std::time::Duration;
 
 use portcullis_model::config::Config;
@@ -15,6 +16,7 @@ use crate::protect::Places;
 use crate::record::Recorder;
 use crate::rules::{Rules, Snapshot};
 use crate::trust::Warrant;
+use crate::world::World;
 
 /// How the configuration of a host stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,6 +32,7 @@ pub struct ConfigReport {
 /// What a host and the thread that follows its files share.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    pub(crate) world: World,
     pub(crate) snapshot: RwLock<Snapshot>,
     pub(crate) report: Mutex<ConfigReport>,
     /// The configuration that the operator takes over although something is lost.
@@ -173,10 +176,31 @@ impl Beside for Follower {
         }
     }
 
+    fn ask(&self) -> impl Future<Output = ()> {
+        self.shared.world.look()
+    }
+
+    fn is_told(&self, context: &mut Context<'_>) -> bool {
+        self.shared.world.poll_news(context)
+    }
+
+    fn looked(&self, failed: Option<String>, late: Option<String>) {
+        let kept = lock(&self.shared.report).kept.clone();
+        let kept = kept.map(|why| format!("a change of the configuration is not taken over: {why}"));
+        let mut health = self.shared.world.health();
+        health.looked(failed.or(kept));
+        health.late = late;
+    }
+
     fn found(&mut self, set: PluginSet) {
         let plugins = Arc::new(set);
         let snapshot = Snapshot { plugins: Arc::clone(&plugins), rules: Arc::clone(&self.rules) };
-        *self.shared.snapshot.write().unwrap_or_else(PoisonError::into_inner) = snapshot;
+        {
+            // A turn that begins binds plugins and capabilities of one moment.
+            let mut current = self.shared.snapshot.write().unwrap_or_else(PoisonError::into_inner);
+            self.shared.world.publish(&snapshot);
+            *current = snapshot;
+        }
         lock(&self.shared.report).digest =
             self.rules.configured.as_ref().map(|configured| configured.digest.clone());
         self.recorder.follow(&plugins.report, self.rules.configured.as_ref());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use portcullis_runtime::{Allocation, CacheDir, Compiler, Pulse, Runtime, Runtime
 
 use crate::config::{Files, Loaded};
 use crate::error::HostError;
+use crate::extension::{ExtensionOptions, Extensions};
 use crate::follow::{ConfigReport, Follower, Shared, lock};
 use crate::hook::{HookRow, Memory, ScriptHook, Surroundings};
 use crate::ledger::{Ledger, LedgerOptions};
@@ -20,6 +22,7 @@ use crate::protect::{Code, PLUGIN, Places};
 use crate::record::Recorder;
 use crate::rules::{Rules, Snapshot};
 use crate::trust::{TrustStore, Warrant, root_of};
+use crate::world::World;
 
 /// How long [`Host::open`] waits for files that are still being written.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -171,6 +174,8 @@ struct Inner {
     memory: Memory,
     project: Option<PathBuf>,
     approver: Option<(Arc<dyn Approver>, Duration)>,
+    /// How many turns have begun.
+    turns: AtomicU64,
     watch: Option<Watch>,
 }
 
@@ -195,6 +200,10 @@ impl Host {
             (options.warrant(project), options.warrant(options.project_plugin_dir.as_ref()));
         let kept_places = options.watch.then(|| places.clone());
         let digest = options.config_digest.clone();
+        let composition = ExtensionOptions {
+            depth_max: options.config.extensions.max_composition_depth.get(),
+            ..ExtensionOptions::default()
+        };
         let rules = Arc::new(Rules::new(&options.config, places, for_config.as_ref(), digest)?);
         let recorder = Arc::new(recorder(&options));
         let lifts = options.lifts;
@@ -224,7 +233,10 @@ impl Host {
         recorder.opened(&first.report, rules.configured.as_ref(), options.no_plugins);
         let snapshot = Snapshot { plugins: Arc::new(first), rules: Arc::clone(&rules) };
         let report = ConfigReport { digest: options.config_digest, ..ConfigReport::default() };
+        let world = World::new(Extensions::new(composition));
+        world.publish(&snapshot);
         let shared = Arc::new(Shared {
+            world,
             snapshot: RwLock::new(snapshot),
             report: Mutex::new(report),
             accepted: Mutex::default(),
@@ -253,6 +265,7 @@ impl Host {
                 memory,
                 project: options.own.project,
                 approver,
+                turns: AtomicU64::new(0),
                 watch,
             }),
         })
@@ -327,6 +340,21 @@ impl Host {
         let components = plugins.hooks().flat_map(|(_, hook)| hook.rows());
         let rows = components.chain(rules.hooks().iter().map(ScriptHook::row));
         rows.map(|row| HookRow { denied: !rules.channel.has_hook(&row.name), ..row }).collect()
+    }
+
+    /// What there is for agents.
+    pub(crate) fn world(&self) -> &World {
+        &self.inner.shared.world
+    }
+
+    /// An id that no other turn of this host has.
+    pub(crate) fn next_turn(&self) -> String {
+        format!("t{}", self.inner.turns.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Does `work` while neither plugins, rules nor capabilities change.
+    pub(crate) fn at_one_moment<T>(&self, work: impl FnOnce(&Snapshot) -> T) -> T {
+        work(&self.inner.shared.snapshot.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn surroundings(&self) -> &Surroundings {

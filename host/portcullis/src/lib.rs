@@ -7,9 +7,11 @@
 //!
 //! `docs/guides/agent-loop.md` has the whole of a loop, and what to know of it.
 
+mod admission;
 pub mod agent;
 pub mod config;
 mod error;
+mod extend;
 pub mod extension;
 mod follow;
 mod gate;
@@ -26,12 +28,15 @@ mod record;
 pub mod registry;
 pub mod rule;
 mod rules;
+mod schema;
 mod session;
 pub mod surface;
 pub mod tool;
 pub mod trust;
 mod turn;
+mod world;
 
+pub use admission::{Part as SectionPart, Section};
 pub use config::{ConfigError, read_config};
 pub use error::{HostError, RunError};
 pub use follow::ConfigReport;
@@ -44,7 +49,8 @@ pub use policy::{Approval, ApprovalRequest, Approver, DirectWrites, DirectWrites
 pub use portcullis_model as model;
 pub use portcullis_runtime as runtime;
 pub use session::Session;
-pub use turn::{EndReport, Turn};
+pub use turn::{Called, EndReport, TOOL_TIME, ToolError, Turn};
+pub use world::{CapabilityReport, Count, Failing, Health};
 
 /// The guide's example, compiled and run as a test.
 #[cfg(doctest)]

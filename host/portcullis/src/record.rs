@@ -5,14 +5,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use portcullis_model::capability::CapabilityId;
 use portcullis_model::config::AuditConfig;
 use portcullis_model::judgement::{Refusal, RefuserKind, Verdict};
 use portcullis_runtime::CallView as _;
 use tokio::sync::oneshot;
 
 use crate::gate::{self, Judged, JudgedCall, Judgement};
-use crate::ledger::{Configured, Entry, EntryKind, Epoch, Ledger, LedgerError, PluginEntry, Prepared};
+use crate::ledger::{
+    CAPABILITIES_MAX, ChangesEntry, Configured, Entry, EntryKind, Epoch, Ledger, LedgerError, PluginEntry,
+    Prepared,
+};
 use crate::plugin::{PluginRow, PluginState, Report};
+use crate::registry::{CapabilitySet, Delta, Registry};
 
 /// Writes down what a host decides.
 #[derive(Debug)]
@@ -23,6 +28,8 @@ pub(crate) struct Recorder {
     place: String,
     /// The set that was seen last.
     epoch: Mutex<Option<Epoch>>,
+    /// The epoch of the capabilities that was written last.
+    capabilities: Mutex<Option<u64>>,
     /// A failure was told.
     told: AtomicBool,
     /// How many entries could not be written since the last one that was.
@@ -37,6 +44,7 @@ impl Recorder {
             ledger: ledger.map(Arc::new),
             place,
             epoch: Mutex::default(),
+            capabilities: Mutex::default(),
             told: AtomicBool::default(),
             lost: AtomicU64::default(),
         }
@@ -76,6 +84,56 @@ impl Recorder {
         if last.as_ref() != Some(&now) {
             self.tell(ledger.note_plugins(&self.place, &now));
             *last = Some(now);
+        }
+    }
+
+    /// A turn shows a model what it can use: which epoch that is, and what changed since
+    /// the session's turn before. Of an epoch that nobody wrote yet all is written that
+    /// tells it from the one that was written last.
+    pub(crate) async fn bound(
+        &self,
+        session: &str,
+        registry: &Registry,
+        set: &CapabilitySet,
+        news: Option<&Delta>,
+    ) {
+        let Some(ledger) = &self.ledger else { return };
+        let epoch = set.epoch();
+        let last = {
+            let mut last = self.capabilities.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = *last;
+            *last = Some(before.unwrap_or(0).max(epoch));
+            before
+        };
+        let whole =
+            || Delta { to: epoch, added: set.all().map(|own| own.id.clone()).collect(), ..Delta::default() };
+        let change = match last {
+            Some(last) if last >= epoch => None,
+            Some(last) => Some(registry.since(last).filter(|delta| delta.to == epoch).unwrap_or_else(whole)),
+            None => Some(whole()),
+        };
+        let told =
+            change.iter().flat_map(|delta| changes(delta, EntryKind::Capabilities)).map(|entry| Entry {
+                reason: Some(format!("These capabilities are there now. {} in all.", set.all().count())),
+                ..entry
+            });
+        let begun = match news {
+            None => vec![Entry {
+                changes: Some(ChangesEntry { from: Some(epoch), to: epoch, ..ChangesEntry::default() }),
+                ..Entry::new(EntryKind::Turn, "A turn began with the capabilities of this epoch.")
+            }],
+            Some(delta) => {
+                let what = "A turn began with other capabilities than the session's turn before.";
+                let entries = changes(delta, EntryKind::Turn);
+                entries.map(|entry| Entry { reason: Some(what.to_owned()), ..entry }).collect()
+            }
+        };
+        let begun = begun.into_iter().map(|entry| Entry { session: Some(session.to_owned()), ..entry });
+        for entry in told.chain(begun) {
+            let entry = Entry { epoch: Some(short_of(set)), ..entry };
+            let written = write(ledger, ledger.prepare(entry)).await;
+            self.count(ledger, &written);
+            self.tell(written);
         }
     }
 
@@ -187,6 +245,33 @@ async fn write(ledger: &Arc<Ledger>, entry: Prepared) -> Result<u64, LedgerError
         },
         Err(_) => ledger.wait_and_write(&entry),
     }
+}
+
+/// The beginning of an epoch's digest.
+fn short_of(set: &CapabilitySet) -> String {
+    set.digest().to_string().chars().take(16).collect()
+}
+
+/// As many entries as it takes to name all that changed.
+fn changes(delta: &Delta, kind: EntryKind) -> impl Iterator<Item = Entry> {
+    let lists = [&delta.added, &delta.removed, &delta.changed];
+    let named = |(which, ids): (usize, &Vec<CapabilityId>)| {
+        ids.iter().map(|id| (which, id.to_string())).collect::<Vec<_>>()
+    };
+    let all: Vec<_> = lists.into_iter().enumerate().flat_map(named).collect();
+    let from = Some(delta.from).filter(|from| *from > 0);
+    let to = delta.to;
+    let mut parts: Vec<_> = all.chunks(CAPABILITIES_MAX).map(<[_]>::to_vec).collect();
+    if parts.is_empty() {
+        parts.push(Vec::new());
+    }
+    let last = parts.len() - 1;
+    parts.into_iter().enumerate().map(move |(at, part)| {
+        let of = |which| part.iter().filter(|(own, _)| *own == which).map(|(_, id)| id.clone()).collect();
+        let changes =
+            ChangesEntry { from, to, added: of(0), removed: of(1), changed: of(2), more: at < last };
+        Entry { kind, changes: Some(changes), ..Entry::default() }
+    })
 }
 
 fn entry(judged: &Judged, session: &str, report: &Report) -> Entry {

@@ -37,6 +37,8 @@ pub(crate) struct Rules {
     pub(crate) audit: AuditConfig,
     pub(crate) channel: Channel,
     pub(crate) policy: Policy,
+    /// The model is shown in full only what its turn needs.
+    pub(crate) slices: bool,
     /// How often an agent may answer while hooks send it on.
     pub(crate) max_turns: u32,
     hooks: Vec<ScriptHook>,
@@ -85,6 +87,7 @@ impl Rules {
             audit: config.audit,
             policy: Policy::new(config)?,
             channel: Channel::new(&config.channels)?,
+            slices: config.intent.slice_capabilities,
             max_turns: config.hook_defaults.max_turns.get(),
             hooks: asked,
             users,

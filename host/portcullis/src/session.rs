@@ -1,9 +1,10 @@
 //! One conversation of an agent.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use portcullis_model::fault::FaultKind;
 
+use crate::extension::{Level, Scope};
 use crate::hook::{Blocked, Event};
 use crate::host::Host;
 use crate::moment::{Circle, Noted, Started, Told};
@@ -15,14 +16,23 @@ use crate::rules::Snapshot;
 pub struct Session {
     host: Host,
     id: String,
+    agent: String,
     direct_writes: Option<Arc<DirectWrites>>,
+    /// The epoch of its last turn.
+    told: Arc<Mutex<Option<u64>>>,
 }
 
 impl Host {
     /// Opens a conversation of an agent.
     #[must_use]
     pub fn session(&self, id: impl Into<String>) -> Session {
-        Session { host: self.clone(), id: id.into(), direct_writes: None }
+        Session {
+            host: self.clone(),
+            id: id.into(),
+            agent: String::new(),
+            direct_writes: None,
+            told: Arc::default(),
+        }
     }
 }
 
@@ -38,6 +48,24 @@ impl Session {
     #[must_use]
     pub fn with_direct_writes(self, paths: DirectWrites) -> Self {
         Self { direct_writes: Some(Arc::new(paths)), ..self }
+    }
+
+    /// The same, for one of its agents: a worker sees what the session has, and what is
+    /// registered for the agent of this name.
+    #[must_use]
+    pub fn agent(self, name: impl Into<String>) -> Self {
+        Self { agent: name.into(), told: Arc::default(), ..self }
+    }
+
+    /// Its place, for extensions that are registered for it alone.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        Scope::new().session(&self.id).agent(&self.agent)
+    }
+
+    /// The model is told of `epoch` from now on. The epoch that it was told of before.
+    pub(crate) fn tell_of(&self, epoch: u64) -> Option<u64> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).replace(epoch)
     }
 
     pub(crate) fn direct_writes(&self) -> Option<Arc<DirectWrites>> {
@@ -88,9 +116,12 @@ impl Session {
     }
 
     /// Tells the hooks at `session-end` that it is over. What was remembered of it is
-    /// forgotten.
+    /// forgotten, and what was registered for it is closed.
     pub async fn end(&self, cwd: &str) -> Told<Noted> {
         let told = self.note(Event::SessionEnd, cwd).await;
+        if let Err(error) = self.host.end_scope(Level::Session, &self.scope()).await {
+            tracing::warn!("what was registered for a session cannot be closed: {error}");
+        }
         // A session that may not have any call may be resumed.
         if !matches!(self.host.memory().refused(&self.id), Ok(Some(_)) | Err(_)) {
             self.host.memory().forget(&self.id);

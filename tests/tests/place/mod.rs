@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use portcullis::config::Files;
 use portcullis::{Host, HostOptions, PluginRow, PluginState};
 use portcullis_model::call::ToolCall;
 use portcullis_model::fault::FaultKind;
@@ -74,6 +75,24 @@ impl Place {
         Host::open(self.options(config)).await.unwrap()
     }
 
+    /// A host that follows the directories and its configuration file.
+    pub(crate) async fn follow(&self, config: &str) -> Host {
+        let mut options = self.options("");
+        self.configure(config);
+        let files = Files { user: Some(self.path("config.toml")), ..Files::default() };
+        options.configure(files.clone(), portcullis::config::load(&files).unwrap());
+        options.watch = true;
+        Host::open(options).await.unwrap()
+    }
+
+    /// Writes the configuration file as an editor does that replaces it, an hour ago.
+    pub(crate) fn configure(&self, config: &str) {
+        let temporary = self.path("config.tmp");
+        fs::write(&temporary, config).unwrap();
+        age(&temporary);
+        fs::rename(&temporary, self.path("config.toml")).unwrap();
+    }
+
     /// A host that follows the directories.
     pub(crate) async fn watch(&self, config: &str) -> Host {
         let mut options = self.options(config);
@@ -90,6 +109,13 @@ pub(crate) fn compiler() -> Compiler {
 fn put(path: &Path, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
     age(path);
+}
+
+/// Puts a file in place the way an editor or a package manager does.
+pub(crate) fn rename_into(path: &Path, bytes: &[u8]) {
+    let temporary = path.with_extension("tmp");
+    fs::write(&temporary, bytes).unwrap();
+    fs::rename(&temporary, path).unwrap();
 }
 
 /// Makes a file look as if nobody had touched it for an hour.

@@ -1,6 +1,11 @@
 //! Every key of a configuration file: the one table that the reader, the reference
 //! and the schema go by.
 
+mod hook;
+
+pub use hook::HOOK;
+use hook::HOOKS;
+
 /// One key.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
@@ -322,59 +327,21 @@ pub const KEYS: &[Key] = &[
         HOOKS,
         "How often an agent may answer, the first time included, while hooks at `stop` send it on. Then it stops.",
     ),
-];
-
-/// The keys of one of the hooks. The first ones have no default and have to be there.
-pub const HOOK: &[Key] = &[
-    hook(
-        "event",
-        Kind::Word(&[
-            "pre-tool-use",
-            "post-tool-use",
-            "session-start",
-            "prompt-submit",
-            "subagent-stop",
-            "stop",
-            "pre-compact",
-            "session-end",
-        ]),
-        "",
-        "When it is asked.",
+    key(
+        "intent.slice_capabilities",
+        Kind::Flag,
+        "true",
+        Project::Nothing("a project does not say what a model is shown"),
+        "A loop that reads what a turn is about shows the model the tools for that in full, and the others by name. `false` shows all of them in full.",
     ),
-    hook(
-        "command",
-        Kind::Text,
-        "",
-        "The absolute path of a program, in a project's file also from the project's root, which hears one JSON object on its standard input; with `shell` a line for `/bin/sh`.",
-    ),
-    hook("args", Kind::Texts, "[]", "What the program is told."),
-    hook("shell", Kind::Flag, "false", "Hands `command` to `/bin/sh -c`."),
-    hook(
-        "match",
-        Kind::Text,
-        "\"*\"",
-        "A rule that says which calls it is about, such as `Bash(git push *)` or `write(**/.env*)`; for `pre-tool-use` and `post-tool-use`.",
-    ),
-    hook(
-        "timeout_ms",
-        Kind::Number { least: 1, most: super::Millis::MOST, unit: "milliseconds" },
-        "10000",
-        "For its answer; then it is ended with everything that it started.",
-    ),
-    hook("enabled", Kind::Flag, "true", "`false` keeps it in the file and does not ask it."),
-    hook(
-        "failure_mode",
-        Kind::Word(&["open", "closed"]),
-        "\"open\"",
-        "`closed`: when it fails to answer, that blocks. `open`: it is told, and all goes on. Where it is absent, `hook_defaults.failure_mode` holds.",
+    key(
+        "extensions.max_composition_depth",
+        Kind::Number { least: 1, most: super::Depth::MOST, unit: "levels" },
+        "3",
+        Project::Lowers,
+        "How deep extensions may bring extensions, the first one counted. Deeper ones are registered with a warning.",
     ),
 ];
-
-const fn hook(path: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Key {
-    key(path, kind, default, HOOKS, meaning)
-}
-
-const HOOKS: Project = Project::Nothing("a project's hooks are its own programs, and wait for trust");
 
 const CHANNEL: Project = Project::Nothing("a project does not say what there is");
 const CHANNEL_HOOKS: Project = Project::Nothing("a project keeps no hook from being asked");

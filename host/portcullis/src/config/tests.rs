@@ -85,6 +85,8 @@ fn is_as_strict(before: &Config, after: &Config) -> bool {
         audit,
         hooks,
         hook_defaults,
+        intent,
+        extensions,
         of_project,
     } = after;
     let requires = |config: &Config| -> BTreeSet<_> {
@@ -136,6 +138,8 @@ fn is_as_strict(before: &Config, after: &Config) -> bool {
         && *protect == before.protect
         && *hooks == before.hooks
         && *hook_defaults == before.hook_defaults
+        && *intent == before.intent
+        && extensions.max_composition_depth <= before.extensions.max_composition_depth
         && *of_project == before.of_project
         && (audit.required || !before.audit.required)
         && (audit.allowed || !before.audit.allowed)

@@ -183,7 +183,8 @@ async fn listed<'s, T>(
     listing
 }
 
-async fn within<T>(extension: &dyn Extension, answer: Answer<'_, T>) -> Result<T, ExtensionError> {
+/// The answer, when it comes in time.
+pub(crate) async fn within<T>(extension: &dyn Extension, answer: Answer<'_, T>) -> Result<T, ExtensionError> {
     match tokio::time::timeout(ASK_TIME, answer).await {
         Ok(answer) => answer,
         Err(_) => Err(ExtensionError::Unavailable {

@@ -19,6 +19,14 @@ pub struct Closed {
     pub failed: Vec<(String, String)>,
 }
 
+impl Closed {
+    /// Nothing was there to close.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.closed.is_empty() && self.failed.is_empty()
+    }
+}
+
 /// Closes them one after the other, what they bring before themselves. One that fails or
 /// is late keeps no other from its end.
 pub(super) async fn all(extensions: Vec<Arc<dyn Extension>>) -> Closed {

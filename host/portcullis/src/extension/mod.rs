@@ -15,6 +15,7 @@ mod scope;
 mod tests;
 mod uri;
 
+pub(crate) use ask::within;
 pub use ask::{ASK_TIME, Listing, RouteError};
 pub use close::{CLOSE_TIME, Closed};
 pub use news::News;

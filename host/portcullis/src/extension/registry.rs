@@ -197,6 +197,14 @@ impl Extensions {
         Ok(close::all(gone.into_iter().map(|(_, own)| own.extension).collect()).await)
     }
 
+    /// Takes away what was registered for the scope and for what is within it, and closes
+    /// nothing: for whoever ends without being able to wait.
+    pub(crate) fn forget(&self, level: Level, scope: &Scope) {
+        let Some(ended) = scope.key(level).filter(|_| self.places() > 0) else { return };
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        state.places.retain(|key, _| !key.is_within(&ended));
+    }
+
     /// Every extension that is seen from `scope`: the narrowest first, at one place local
     /// ones before those of other programs, and otherwise in the order in which they were
     /// registered. What an extension brings follows it.
@@ -226,6 +234,20 @@ impl Extensions {
                 });
                 children(&own.extension, key.level, is_shadowed, &mut seen);
             }
+        }
+        seen
+    }
+
+    /// Every extension that is registered anywhere, and what they bring.
+    #[must_use]
+    pub fn all(&self) -> Vec<Arc<dyn Extension>> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = Vec::new();
+        for own in state.places.values().flatten() {
+            seen.push(Arc::clone(&own.extension));
+            let mut within = Vec::new();
+            children(&own.extension, Level::Pool, false, &mut within);
+            seen.extend(within.into_iter().map(|child| child.extension));
         }
         seen
     }

@@ -60,6 +60,10 @@ impl JudgedCall {
         self.call.input.text()
     }
 
+    pub(crate) fn input_value(&self) -> &serde_json::Value {
+        self.call.input.value()
+    }
+
     pub(crate) fn cwd_text(&self) -> &str {
         &self.call.cwd
     }

@@ -26,6 +26,7 @@ pub use explain::{Explanation, Part, Understood};
 pub use permit::Permit;
 pub(crate) use reason::no_ledger;
 
+use crate::admission::{Admitted, Owner};
 use crate::plugin::{Plugin, PluginSet};
 use crate::policy::Channel;
 use crate::protect::{Code, Protection};
@@ -78,9 +79,9 @@ impl Judgement {
 pub(crate) struct Bench<'a> {
     /// The plugins as they are now.
     pub(crate) now: &'a PluginSet,
-    /// The plugins as they were when the turn began. A guard that has vanished
-    /// since keeps acting until the turn ends.
-    pub(crate) bound: &'a PluginSet,
+    /// What the turn may use. A guard that has vanished since it began keeps acting until
+    /// it ends.
+    pub(crate) admitted: &'a Admitted,
     /// Tools that the operator vouches for although the host has no table for them.
     pub(crate) known_tools: &'a [String],
     /// The user's home directory, for paths such as `~/.ssh/config`.
@@ -100,7 +101,7 @@ impl Bench<'_> {
             let mut now = self.now.guards().filter(|new| new.info.name == old.info.name);
             now.any(|new| new.origin.is_trusted() || !old.origin.is_trusted())
         };
-        let gone = self.bound.guards().filter(move |old| !replaced(old));
+        let gone = self.admitted.plugins().guards().filter(move |old| !replaced(old));
         self.now.guards().chain(gone)
     }
 }
@@ -205,6 +206,14 @@ async fn answered(
     decision.unwrap_or_else(|_| Err(reason::host(tool, &Fault::new(FaultKind::Internal, "it failed inside"))))
 }
 
+/// Who runs the tool that `call` means, when it is not the agent itself.
+pub(crate) fn owner<'a>(admitted: &'a Admitted, call: &JudgedCall) -> Option<Owner<'a>> {
+    admitted.tool(call.agent_tool()).or_else(|| {
+        // Agents have searches of their own, under other names.
+        admitted.tool(call.canonical()).filter(|owner| !matches!(owner, Owner::Finder))
+    })
+}
+
 async fn taken_apart(call: Arc<JudgedCall>, deadline: Instant) -> Result<(), Fault> {
     let work = tokio::task::spawn_blocking(move || call.scripts().len());
     match tokio::time::timeout_at(deadline.into(), work).await {
@@ -238,10 +247,23 @@ async fn decide(
     if let Some(refusal) = bench.channel.objection(&call.unread_subject()) {
         return Err(refusal);
     }
-    let brought = bench.now.tool(call.canonical());
+    let brought = owner(bench.admitted, &call);
+    if let Some(wrong) = brought.and_then(|owner| owner.objection(call.input_value())) {
+        return Err(reason::schema(&tool, &wrong));
+    }
+    let canonical = call.canonical();
     // What was withdrawn stops within the turn too, and says so.
-    if brought.is_none() && [bench.now, bench.bound].iter().any(|set| set.is_withdrawn(call.canonical())) {
+    if brought.is_none()
+        && [bench.now, &**bench.admitted.plugins()].iter().any(|set| set.is_withdrawn(canonical))
+    {
         return Err(reason::withdrawn(&tool));
+    }
+    if let Some(unusable) = brought.and_then(|owner| bench.admitted.objection(&owner, owner.name())) {
+        return Err(reason::unusable(&tool, &unusable));
+    }
+    // A plan may not change under the model that made it.
+    if brought.is_none() && bench.now.tool(canonical).is_some() {
+        return Err(reason::next_turn(&tool));
     }
     let vouched = is_known || brought.is_some() || bench.known_tools.contains(&tool);
     if !vouched && bench.now.requires_a_plugin() {
@@ -251,7 +273,7 @@ async fn decide(
     if let Some(standing) = standing.find(|standing| !bench.lifted.contains(&standing.name)) {
         return Err(reason::standing(standing));
     }
-    let auto_approved = brought.is_some_and(|(_, tool)| tool.auto_approve);
+    let auto_approved = brought.is_some_and(|owner| owner.is_auto_approved());
     if call.script_bytes() > INLINE_MAX {
         taken_apart(Arc::clone(&call), deadline).await.map_err(|fault| reason::host(&tool, &fault))?;
     }

@@ -7,6 +7,7 @@ use portcullis_runtime::GuardRefusal;
 
 use crate::plugin::{Plugin, Standing};
 use crate::protect::{Code, Objection};
+use crate::registry::Unusable;
 
 /// A guard's own no.
 pub(super) fn refusal(guard: &Plugin, refusal: GuardRefusal) -> Refusal {
@@ -104,6 +105,50 @@ pub(super) fn standing(standing: &Standing) -> Refusal {
             "Blocked, because {}. Every tool call is refused until that is mended. Ask the user to run `portcullis \
              plugin list`, and {}.",
             standing.what, standing.way_out
+        ),
+    }
+}
+
+/// Arguments that are not what the tool wants.
+pub(super) fn schema(tool: &str, wrong: &str) -> Refusal {
+    let shown: String = tool.chars().take(100).collect();
+    Refusal {
+        by: RefusedBy { kind: RefuserKind::Schema, name: shown.clone() },
+        code: "schema/mismatch".to_owned(),
+        fault: None,
+        reason: format!(
+            "The tool `{shown}` was not run, because its arguments do not fit its schema: {wrong}. Call it again \
+             with arguments that do."
+        ),
+    }
+}
+
+/// A tool that was there when the turn began, and is not permitted now.
+pub(super) fn unusable(tool: &str, unusable: &Unusable) -> Refusal {
+    let shown: String = tool.chars().take(100).collect();
+    Refusal {
+        by: RefusedBy { kind: RefuserKind::Standing, name: shown },
+        code: match unusable {
+            Unusable::Retired { .. } => "capability/retired",
+            Unusable::Unknown { .. } | Unusable::KindMismatch { .. } | Unusable::NotUsable { .. } => {
+                "capability/not-usable"
+            }
+        }
+        .to_owned(),
+        fault: None,
+        reason: format!("Blocked, because {unusable}. Go on without it, and tell the user if it is needed."),
+    }
+}
+
+/// A tool that came after the turn began.
+pub(super) fn next_turn(tool: &str) -> Refusal {
+    let shown: String = tool.chars().take(100).collect();
+    Refusal {
+        by: RefusedBy { kind: RefuserKind::Standing, name: shown.clone() },
+        code: "capability/next-turn".to_owned(),
+        fault: None,
+        reason: format!(
+            "Blocked, because the tool `{shown}` came after this turn began. It can be called from the next turn on."
         ),
     }
 }

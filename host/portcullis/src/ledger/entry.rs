@@ -20,6 +20,9 @@ const PLUGINS_MAX: usize = 24;
 /// Each word of a plugin of a set. A digest has 64.
 const PLUGIN_WORD_MAX: usize = 96;
 const REASON_MAX: usize = 4 << 10;
+/// Capabilities of one entry, and each of them.
+pub(crate) const CAPABILITIES_MAX: usize = 90;
+const CAPABILITY_MAX: usize = 96;
 
 /// What sort of event an entry tells of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -32,6 +35,10 @@ pub enum EntryKind {
     Fault,
     /// Other plugins act than before: a new epoch.
     Plugins,
+    /// Other capabilities are there than before, in a host that runs.
+    Capabilities,
+    /// A turn began in which a model is told what it can use.
+    Turn,
     /// A hook objected at an event that is no call.
     Hook,
     /// Somebody changed what is trusted.
@@ -56,6 +63,8 @@ impl EntryKind {
             Self::Judgement => "judgement",
             Self::Fault => "fault",
             Self::Plugins => "plugins",
+            Self::Capabilities => "capabilities",
+            Self::Turn => "turn",
             Self::Hook => "hook",
             Self::Trust => "trust",
             Self::Config => "config",
@@ -100,8 +109,32 @@ pub struct Entry {
     pub epoch: Option<String>,
     /// The plugins of a new set.
     pub plugins: Vec<PluginEntry>,
+    /// What became of the capabilities. The plugins are left out beside it.
+    pub changes: Option<ChangesEntry>,
     /// The digest of the configuration.
     pub config: Option<String>,
+}
+
+/// What became of the capabilities of an epoch.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangesEntry {
+    /// The epoch before, as it was written; none when everything is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<u64>,
+    /// The epoch now.
+    pub to: u64,
+    /// What is new, as `kind:name`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<String>,
+    /// What is gone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
+    /// What is there and is not as it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+    /// The next entry of this kind goes on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
 }
 
 /// One plugin of a set.
@@ -160,7 +193,22 @@ impl Entry {
         let left_out = |all: usize, max: usize| Some(all.saturating_sub(max)).filter(|left| *left > 0);
         let effects = self.effects.iter().take(EFFECTS_MAX);
         let effects = effects.map(|effect| text(&format!("{}: {}", effect.kind, effect.target), EFFECT_MAX));
-        let plugins = self.plugins.iter().take(PLUGINS_MAX).map(|plugin| PluginEntry {
+        let changes = self.changes.map(|changes| {
+            let mut room = CAPABILITIES_MAX;
+            let mut short = |ids: Vec<String>| {
+                let ids: Vec<_> = ids.iter().take(room).map(|id| fit(id, CAPABILITY_MAX)).collect();
+                room -= ids.len();
+                ids
+            };
+            ChangesEntry {
+                added: short(changes.added),
+                removed: short(changes.removed),
+                changed: short(changes.changed),
+                ..changes
+            }
+        });
+        let shown = if changes.is_some() { 0 } else { PLUGINS_MAX };
+        let plugins = self.plugins.iter().take(shown).map(|plugin| PluginEntry {
             name: fit(&plugin.name, PLUGIN_WORD_MAX),
             state: fit(&plugin.state, PLUGIN_WORD_MAX),
             from: plugin.from.as_ref().map(|from| fit(from, PLUGIN_WORD_MAX)),
@@ -183,6 +231,7 @@ impl Entry {
             micros: self.micros,
             epoch: word(self.epoch),
             config: word(self.config),
+            changes,
             plugins: plugins.collect(),
             plugins_left_out: left_out(self.plugins.len(), PLUGINS_MAX),
             torn: None,
@@ -225,6 +274,8 @@ pub(crate) struct Prepared {
     epoch: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     config: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<ChangesEntry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     plugins: Vec<PluginEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]

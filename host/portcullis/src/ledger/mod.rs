@@ -20,8 +20,9 @@ mod writer;
 mod tests;
 
 pub use chain::SCHEMA;
+pub(crate) use entry::CAPABILITIES_MAX;
 pub(crate) use entry::Prepared;
-pub use entry::{Entry, EntryKind, LINE_MAX, PluginEntry, TornBytes};
+pub use entry::{ChangesEntry, Entry, EntryKind, LINE_MAX, PluginEntry, TornBytes};
 pub(crate) use epoch::{Configured, Epoch};
 pub use error::LedgerError;
 pub use reader::{Record, read};

@@ -11,6 +11,7 @@ use portcullis_runtime::{Component, Contract, Guest, GuestSetup, Kind, LoadError
 
 use crate::hook::{ComponentHook, Listening};
 use crate::plugin::bundled::About;
+use crate::plugin::tool;
 use crate::plugin::{BUNDLED, Bundled, Origin, Plugin, Trusted};
 use crate::trust::Warrant;
 
@@ -86,8 +87,10 @@ impl Maker {
         } else {
             self.runtime.link_later(component, known, setup)
         };
-        let warnings = warnings(&contract, info.appendix.as_deref(), true);
-        Ok(Plugin { info, guest, origin, tools, hook: None, warnings, trusted: None })
+        let mut warnings = warnings(&contract, info.appendix.as_deref(), true);
+        let tools = tool::usable(tools, true, &mut warnings);
+        let commands = Vec::new();
+        Ok(Plugin { info, guest, origin, tools, commands, hook: None, warnings, trusted: None })
     }
 
     /// Asks a component who it is and what it brings.
@@ -125,16 +128,23 @@ impl Maker {
             }
             None => None,
         };
+        let mut warnings = warnings(component.contract(), info.appendix.as_deref(), is_trusted);
         let mut tools = Vec::new();
         if is_trusted && component.contract().is(Kind::Tool) {
-            tools = guest.list_tools().await.map_err(|fault| Problem::of("`list-tools` failed", &fault))?;
+            let listed = guest.list_tools().await;
+            let listed = listed.map_err(|fault| Problem::of("`list-tools` failed", &fault))?;
+            tools = tool::usable(listed, self.one_call, &mut warnings);
+        }
+        let mut commands = Vec::new();
+        if is_trusted && component.contract().is(Kind::Command) {
+            let listed = guest.list_commands().await;
+            commands = listed.map_err(|fault| Problem::of("`list-commands` failed", &fault))?;
         }
         let mut hook = None;
         if is_trusted && component.contract().is(Kind::Hook) {
             hook = Some(follows(&info.name, &guest).await?);
         }
-        let warnings = warnings(component.contract(), info.appendix.as_deref(), is_trusted);
-        Ok(Plugin { info, guest, origin, tools, hook, warnings, trusted })
+        Ok(Plugin { info, guest, origin, tools, commands, hook, warnings, trusted })
     }
 
     /// The setup of the plugin `name`. What came with a project has the settings and

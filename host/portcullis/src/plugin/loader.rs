@@ -498,7 +498,7 @@ fn row(origin: &Origin, plugin: &Plugin, state: PluginState) -> PluginRow {
         origin: Some(origin.clone()),
         version: Some(plugin.info.version.clone()),
         kinds: plugin.guest.contract().kinds.clone(),
-        tools: plugin.tools.iter().map(|tool| tool.name.clone()).collect(),
+        tools: plugin.tools.iter().map(|tool| tool.definition.name.clone()).collect(),
         digest: Some(plugin.guest.digest()),
         warnings: plugin.warnings.clone(),
     }

@@ -8,6 +8,7 @@ mod report;
 mod set;
 mod source;
 mod store;
+mod tool;
 mod watch;
 
 #[cfg(test)]
@@ -15,7 +16,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use portcullis_runtime::{Guest, Kind, PluginInfo, ToolDefinition};
+use portcullis_runtime::{CommandDefinition, Guest, Kind, PluginInfo};
 
 use crate::hook::ComponentHook;
 use crate::trust::Warrant;
@@ -27,6 +28,7 @@ pub use report::{Inspection, Origin, PluginRow, PluginState, Report};
 pub(crate) use set::{PluginSet, Standing};
 pub(crate) use source::Sources;
 pub(crate) use store::SmallStore;
+pub(crate) use tool::PluginTool;
 pub(crate) use watch::{Beside, Watch};
 
 /// A plugin that is loaded, linked, and has said who it is.
@@ -35,7 +37,8 @@ pub(crate) struct Plugin {
     pub(crate) info: PluginInfo,
     pub(crate) guest: Guest,
     pub(crate) origin: Origin,
-    pub(crate) tools: Vec<ToolDefinition>,
+    pub(crate) tools: Vec<PluginTool>,
+    pub(crate) commands: Vec<CommandDefinition>,
     /// What it follows, when it is a hook that may act.
     pub(crate) hook: Option<ComponentHook>,
     /// What its author or its operator should know, and what stops nothing.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use portcullis_runtime::{Kind, ToolDefinition};
+use portcullis_runtime::Kind;
 
 use crate::hook::ComponentHook;
-use crate::plugin::{Inspection, Plugin, Report};
+use crate::plugin::{Inspection, Plugin, PluginTool, Report};
 
 /// The active plugins at one moment.
 #[derive(Debug, Default)]
@@ -45,6 +45,7 @@ impl PluginSet {
         let mut tools = BTreeMap::new();
         for (at, plugin) in plugins.iter().enumerate().filter(|(_, plugin)| plugin.acts_as(Kind::Tool)) {
             for (index, tool) in plugin.tools.iter().enumerate() {
+                let tool = &tool.definition;
                 let owner = if crate::tool::is_taken(&tool.name) {
                     Some("the host")
                 } else {
@@ -107,16 +108,27 @@ impl PluginSet {
         &self.standing
     }
 
+    /// Why not all plugins could be looked for, when that is so.
+    pub(crate) fn unlisted(&self) -> Option<String> {
+        let mut standing = self.standing.iter().filter(|standing| standing.code == "load/directory");
+        standing.next().map(|standing| standing.what.clone())
+    }
+
     /// True when the operator requires a plugin.
     pub(crate) const fn requires_a_plugin(&self) -> bool {
         self.requires_a_plugin
     }
 
     /// The plugin that brings the tool `name`, and the tool.
-    pub(crate) fn tool(&self, name: &str) -> Option<(&Arc<Plugin>, &ToolDefinition)> {
+    pub(crate) fn tool(&self, name: &str) -> Option<(&Arc<Plugin>, &PluginTool)> {
         let (plugin, tool) = self.tools.get(name)?;
         let plugin = self.plugins.get(*plugin)?;
         Some((plugin, plugin.tools.get(*tool)?)).filter(|(plugin, _)| plugin.acts_as(Kind::Tool))
+    }
+
+    /// Every tool that can be called, with its plugin, by name.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = (&Arc<Plugin>, &PluginTool)> {
+        self.tools.keys().filter_map(|name| self.tool(name))
     }
 
     /// The tool `name` is of a project's plugin that was trusted when this set was made,

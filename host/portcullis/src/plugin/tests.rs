@@ -29,7 +29,7 @@ async fn what_is_known_of_the_bundled_plugins_is_what_they_say() {
             digest: plugin.guest.digest().to_string(),
             contract: plugin.guest.contract().clone(),
             info: plugin.info,
-            tools: plugin.tools,
+            tools: plugin.tools.into_iter().map(|tool| tool.definition).collect(),
         };
         if std::env::var_os("BLESS").is_some() {
             let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/plugin/about");

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -25,8 +27,15 @@ pub(crate) trait Beside: Send + 'static {
     fn directories(&self) -> Vec<PathBuf>;
     /// Looks at it, before the plugins are looked at. True when it has to look again soon.
     fn look(&mut self, loader: &mut Loader) -> bool;
+    /// Asks whoever is beside the files what there is. Neither network nor process.
+    fn ask(&self) -> impl Future<Output = ()>;
+    /// True when somebody has told of a change since the last time; `context` is woken by
+    /// the next one.
+    fn is_told(&self, context: &mut Context<'_>) -> bool;
     /// Takes every set of plugins that was found.
     fn found(&mut self, set: PluginSet);
+    /// A look is over: what went wrong, and why the next change may be seen late.
+    fn looked(&self, failed: Option<String>, late: Option<String>);
 }
 
 /// The thread that watches. Dropping this ends it, after the pass that it is in:
@@ -34,6 +43,16 @@ pub(crate) trait Beside: Send + 'static {
 #[derive(Debug)]
 pub(crate) struct Watch {
     wake: Sender<Wake>,
+}
+
+/// Wakes the thread when an extension has news.
+struct News(Mutex<Sender<Wake>>);
+
+impl std::task::Wake for News {
+    fn wake(self: Arc<Self>) {
+        // The thread that listens ends only with the host.
+        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(Wake::Hint);
+    }
 }
 
 #[derive(Debug)]
@@ -51,6 +70,7 @@ impl Watch {
         let (wake, woken) = mpsc::channel();
         let executor = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let hints = wake.clone();
+        let news = Waker::from(Arc::new(News(Mutex::new(wake.clone()))));
         thread::Builder::new().name("portcullis-watch".to_owned()).spawn(move || {
             let mut watcher = Directories::new(hints);
             let mut loader = loader;
@@ -59,6 +79,9 @@ impl Watch {
                 let directories = loader.sources().directories().map(std::path::Path::to_path_buf);
                 watcher.follow(directories.chain(beside.directories()));
                 let mut waiting = Vec::new();
+                if beside.is_told(&mut Context::from_waker(&news)) {
+                    pause = BURST;
+                }
                 match woken.recv_timeout(pause) {
                     Ok(Wake::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                     Ok(Wake::Now(done)) => waiting.push(done),
@@ -75,12 +98,22 @@ impl Watch {
                 // A pass that fails inside must not end the watch: nobody would see it end.
                 let pass = catch_unwind(AssertUnwindSafe(|| {
                     let soon = beside.look(&mut loader);
-                    let Pass { set, settling } = executor.block_on(loader.pass());
+                    let Pass { set, settling } = executor.block_on(async {
+                        beside.ask().await;
+                        loader.pass().await
+                    });
+                    let failed = set.unlisted();
                     beside.found(set);
-                    soon || settling
+                    (soon || settling, failed)
                 }));
+                let late = watcher.late.clone();
+                let failed = match &pass {
+                    Ok((_, failed)) => failed.clone(),
+                    Err(_) => Some("looking at the plugins failed inside".to_owned()),
+                };
+                beside.looked(failed, late);
                 pause = match pass {
-                    Ok(soon) => {
+                    Ok((soon, _)) => {
                         if soon {
                             SETTLING
                         } else {
@@ -124,6 +157,8 @@ struct Directories {
     watcher: Option<RecommendedWatcher>,
     /// Which directory each path led to when it was taken up.
     followed: BTreeMap<PathBuf, Identity>,
+    /// Why the file system does not tell of all changes.
+    late: Option<String>,
 }
 
 /// Tells a directory from another one that was made at its path.
@@ -152,17 +187,18 @@ impl Directories {
                 let _ = hints.send(Wake::Hint);
             }
         });
-        let watcher = watcher
-            .inspect_err(|e| {
-                tracing::warn!("changes of plugins are seen every {} s only: {e}", TICK.as_secs())
-            })
-            .ok();
-        Self { watcher, followed: BTreeMap::new() }
+        let late = watcher.as_ref().err().map(|error| {
+            let why = format!("changes of plugins are seen every {} s only: {error}", TICK.as_secs());
+            tracing::warn!("{why}");
+            why
+        });
+        Self { watcher: watcher.ok(), followed: BTreeMap::new(), late }
     }
 
     /// Follows `directories`. One that came or went since is taken up again.
     fn follow(&mut self, directories: impl Iterator<Item = PathBuf>) {
         let Some(watcher) = &mut self.watcher else { return };
+        let mut late = None;
         for directory in directories {
             let now = identity(&directory);
             if now.is_some() && self.followed.get(&directory) == now.as_ref() {
@@ -172,12 +208,19 @@ impl Directories {
                 // The watch went with its directory, or stays with one that was moved away.
                 let _ = watcher.unwatch(&directory);
             }
-            if let Some(now) = now
-                && watcher.watch(&directory, RecursiveMode::NonRecursive).is_ok()
-            {
-                self.followed.insert(directory, now);
+            let Some(now) = now else { continue };
+            match watcher.watch(&directory, RecursiveMode::NonRecursive) {
+                Ok(()) => drop(self.followed.insert(directory, now)),
+                Err(error) => {
+                    late = Some(format!(
+                        "changes in `{}` are seen every {} s only: {error}",
+                        directory.display(),
+                        TICK.as_secs()
+                    ));
+                }
             }
         }
+        self.late = late;
     }
 }
 

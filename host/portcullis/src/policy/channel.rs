@@ -1,6 +1,7 @@
 //! What there is for an agent at all.
 
 use portcullis_model::call::EffectKind;
+use portcullis_model::capability::CapabilityKind;
 use portcullis_model::config::{ChannelConfig, ChannelsConfig};
 use portcullis_model::judgement::Refusal;
 
@@ -55,6 +56,17 @@ impl Channel {
             (!told || !self.servers.has(&[server])).then(|| server.to_owned())
         })?;
         Some(reason::no_such_server(&hidden))
+    }
+
+    /// Whether the capability is there.
+    pub(crate) fn has(&self, kind: CapabilityKind, name: &str) -> bool {
+        match kind {
+            CapabilityKind::Tool => self.tools.has(&[name]),
+            CapabilityKind::Server => self.servers.has(&[name]),
+            CapabilityKind::Hook => self.hooks.has(&[name]),
+            // No channel is about them.
+            CapabilityKind::Skill | CapabilityKind::Command => true,
+        }
     }
 
     /// Whether the hook `name` is asked.

@@ -14,6 +14,7 @@ mod reason;
 mod tests;
 
 use portcullis_model::call::{Effect, EffectKind};
+use portcullis_model::capability::CapabilityKind;
 use portcullis_model::config::{Config, Mode, PermissionsConfig};
 use portcullis_model::judgement::Refusal;
 
@@ -92,6 +93,19 @@ impl Policy {
     /// Nothing is refused and nothing needs consent, whatever the call.
     pub(crate) fn says_nothing(&self) -> bool {
         self.ask.is_empty() && self.deny.is_empty() && matches!(self.mode, None | Some(Mode::Yolo))
+    }
+
+    /// The rule that denies every call of the tool or of the server `name`, as far as it
+    /// may be shown; none when some calls may pass.
+    pub(crate) fn denies_wholly(&self, kind: CapabilityKind, name: &str) -> Option<&str> {
+        let probe = match kind {
+            CapabilityKind::Tool => name.to_owned(),
+            CapabilityKind::Server => format!("mcp:{name}/any"),
+            // Rules are about calls.
+            CapabilityKind::Skill | CapabilityKind::Hook | CapabilityKind::Command => return None,
+        };
+        let denied = self.deny.iter().find(|own| own.rule.means_every_call_of(&probe))?;
+        Some(denied.shown().unwrap_or("a rule of this project"))
     }
 
     /// What is to become of `call`. The disk is asked where its paths lead.

@@ -324,6 +324,12 @@ impl Binding {
         }
     }
 
+    /// Whether it was taken away since.
+    #[must_use]
+    pub fn resolution(&self, id: &CapabilityId) -> Resolution {
+        self.registry.resolution(id)
+    }
+
     /// What changed since this epoch, if anything did: what a session is told, once, when
     /// it binds the next one.
     #[must_use]

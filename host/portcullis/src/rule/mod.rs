@@ -90,6 +90,21 @@ impl Rule {
         &self.text
     }
 
+    /// True when every call of `tool` is meant, whatever it does.
+    pub(crate) fn means_every_call_of(&self, tool: &str) -> bool {
+        let call = Subject {
+            tool,
+            agent_tool: tool,
+            inner: &[],
+            effects: &[],
+            scripts: &[],
+            input: &serde_json::Value::Null,
+            cwd: "/",
+            home: None,
+        };
+        self.pattern.is_none() && self.head.may_name(&call)
+    }
+
     /// True when any part of the call is meant.
     #[must_use]
     pub fn touches(&self, call: &Subject<'_>) -> bool {

@@ -1,0 +1,239 @@
+//! What one turn may use: decided when it begins, and never more.
+//!
+//! What is there is the turn's own; what is permitted is asked at each use.
+
+mod section;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+
+use portcullis_model::capability::{Capability, CapabilityKind, Resolution};
+use portcullis_model::extension::{Extension, ToolEntry, ToolTraits};
+use serde_json::{Value, json};
+
+use crate::extension::Level;
+use crate::plugin::{Plugin, PluginSet, PluginTool};
+use crate::registry::{Binding, Unusable};
+use crate::rules::Rules;
+use crate::schema::Schema;
+use crate::surface::FIND_TOOLS;
+use crate::world::{self, Bound, ListedTool};
+
+pub use section::{Part, Section};
+
+/// What one turn may use.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    plugins: Arc<PluginSet>,
+    binding: Binding,
+    /// The narrowest first.
+    bound: Vec<Bound>,
+    rules: Arc<Rules>,
+    /// The capabilities of the extensions that are no pool's.
+    narrow: OnceLock<BTreeMap<String, Capability>>,
+}
+
+/// Who runs a tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Owner<'a> {
+    Plugin(&'a Arc<Plugin>, &'a PluginTool),
+    Extension(&'a Arc<dyn Extension>, &'a ListedTool),
+    /// The host, by which a model finds the others.
+    Finder,
+}
+
+impl Owner<'_> {
+    /// The user need not be asked about it.
+    pub(crate) fn is_auto_approved(&self) -> bool {
+        match self {
+            Self::Plugin(_, tool) => tool.definition.auto_approve,
+            Self::Extension(..) => false,
+            Self::Finder => true,
+        }
+    }
+
+    /// It can change nothing outside itself.
+    pub(crate) fn is_harmless(&self) -> bool {
+        match self {
+            Self::Plugin(plugin, _) => plugin.guest.setup().grant.write.is_empty(),
+            Self::Extension(..) => false,
+            Self::Finder => true,
+        }
+    }
+
+    /// The tool's name among the capabilities.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Plugin(_, tool) => &tool.definition.name,
+            Self::Extension(_, tool) => &tool.entry.name,
+            Self::Finder => FIND_TOOLS,
+        }
+    }
+
+    /// What is wrong with the arguments, if anything is.
+    pub(crate) fn objection(&self, arguments: &Value) -> Option<String> {
+        self.schema().objection(arguments)
+    }
+
+    fn schema(&self) -> &Schema {
+        match self {
+            Self::Plugin(_, tool) => &tool.schema,
+            Self::Extension(_, tool) => &tool.schema,
+            Self::Finder => finder_schema(),
+        }
+    }
+
+    fn entry(&self) -> ToolEntry {
+        match self {
+            Self::Plugin(_, tool) => tool.entry(),
+            Self::Extension(_, tool) => tool.entry.clone(),
+            Self::Finder => ToolEntry {
+                name: FIND_TOOLS.to_owned(),
+                description:
+                    "Finds tools by words of their name or description, and shows how they are called."
+                        .to_owned(),
+                schema: finder_schema().value().clone(),
+                traits: ToolTraits { always_loaded: true, ..ToolTraits::default() },
+            },
+        }
+    }
+}
+
+fn finder_schema() -> &'static Schema {
+    static SCHEMA: OnceLock<Schema> = OnceLock::new();
+    SCHEMA.get_or_init(|| {
+        Schema::new(json!({
+            "type": "object",
+            "properties": { "query": { "type": "string", "description": "a few words" } },
+            "required": ["query"],
+            "additionalProperties": false,
+        }))
+    })
+}
+
+impl Admitted {
+    pub(crate) fn new(
+        plugins: Arc<PluginSet>,
+        binding: Binding,
+        bound: Vec<Bound>,
+        rules: Arc<Rules>,
+    ) -> Self {
+        Self { plugins, binding, bound, rules, narrow: OnceLock::new() }
+    }
+
+    /// The plugins as they were when the turn began.
+    pub(crate) const fn plugins(&self) -> &Arc<PluginSet> {
+        &self.plugins
+    }
+
+    /// The epoch that the turn is bound to.
+    pub(crate) const fn binding(&self) -> &Binding {
+        &self.binding
+    }
+
+    /// Who runs the tool `name`.
+    pub(crate) fn tool(&self, name: &str) -> Option<Owner<'_>> {
+        if let Some((plugin, tool)) = self.plugins.tool(name) {
+            return Some(Owner::Plugin(plugin, tool));
+        }
+        let own = |bound: &'_ Bound| bound.extension.is_local();
+        for bound in self.bound.iter().filter(|bound| own(bound)) {
+            if let Some(tool) = bound.listed.tools.iter().find(|tool| tool.entry.name == name) {
+                return Some(Owner::Extension(&bound.extension, tool));
+            }
+        }
+        if let Some((server, tool)) = name.strip_prefix("mcp:").and_then(|name| name.split_once('/')) {
+            let mut servers = self.servers().filter(|bound| bound.extension.name() == server);
+            return servers.find_map(|bound| {
+                let tool = bound.listed.tools.iter().find(|own| own.entry.name == tool)?;
+                Some(Owner::Extension(&bound.extension, tool))
+            });
+        }
+        (name == FIND_TOOLS).then_some(Owner::Finder)
+    }
+
+    /// The servers that are admitted now.
+    fn servers(&self) -> impl Iterator<Item = &Bound> {
+        let remote = self.bound.iter().filter(|bound| !bound.extension.is_local());
+        remote.filter(|bound| self.usable(CapabilityKind::Server, bound.extension.name()).is_ok())
+    }
+
+    /// The servers that offer the tool `name`, when nothing else is called so. A call that
+    /// names a tool without its server means the only one of them.
+    pub(crate) fn servers_of(&self, name: &str) -> Vec<&str> {
+        if self.tool(name).is_some() || crate::tool::is_taken(name) {
+            return Vec::new();
+        }
+        let offers = |bound: &&Bound| bound.listed.tools.iter().any(|tool| tool.entry.name == name);
+        self.servers().filter(offers).map(|bound| bound.extension.name()).collect()
+    }
+
+    /// Why the tool `name`, which is here, cannot be used now.
+    pub(crate) fn objection(&self, owner: &Owner<'_>, name: &str) -> Option<Unusable> {
+        match owner {
+            Owner::Plugin(..) => self.usable(CapabilityKind::Tool, name).err(),
+            Owner::Extension(extension, _) if extension.is_local() => {
+                self.usable(CapabilityKind::Tool, name).err()
+            }
+            Owner::Extension(extension, _) => self.usable(CapabilityKind::Server, extension.name()).err(),
+            Owner::Finder => None,
+        }
+    }
+
+    /// The capability, when it was there at the start of the turn and is permitted now.
+    pub(crate) fn usable(&self, kind: CapabilityKind, name: &str) -> Result<&Capability, Unusable> {
+        let of_the_pool = self.binding.usable(kind, name);
+        let id = portcullis_model::capability::CapabilityId::new(kind, name);
+        let Some(narrow) = self.narrow().get(&id.to_string()) else { return of_the_pool };
+        if let Resolution::Retired(reason) = self.binding.resolution(&id) {
+            return Err(Unusable::Retired { id, reason });
+        }
+        match narrow.standing.why().filter(|_| !narrow.standing.is_usable()) {
+            Some(why) => Err(Unusable::NotUsable { id, why: why.to_owned() }),
+            None => Ok(narrow),
+        }
+    }
+
+    /// Every capability that can be used, by kind and name.
+    pub(crate) fn all(&self) -> Vec<&Capability> {
+        let narrow = self.narrow();
+        let pool = self.binding.set().usable().filter(|own| !narrow.contains_key(&own.id.to_string()));
+        let permitted = |own: &&Capability| self.binding.resolution(&own.id) == Resolution::Available;
+        let mut all: Vec<_> =
+            pool.chain(narrow.values().filter(|own| own.standing.is_usable())).filter(permitted).collect();
+        all.sort_by(|one, other| one.id.cmp(&other.id));
+        all
+    }
+
+    fn narrow(&self) -> &BTreeMap<String, Capability> {
+        self.narrow.get_or_init(|| {
+            let narrower: Vec<_> =
+                self.bound.iter().filter(|bound| bound.level != Level::Pool).cloned().collect();
+            if narrower.is_empty() {
+                return BTreeMap::new();
+            }
+            let all = world::one_of_each(world::extensions(&narrower, &self.rules));
+            all.into_iter().map(|own| (own.id.to_string(), own)).collect()
+        })
+    }
+
+    /// Every tool that a model may call, each once.
+    pub(crate) fn tools(&self) -> Vec<ToolEntry> {
+        let plugins = self.plugins.tools().map(|(_, tool)| tool.definition.name.as_str());
+        let local = self.bound.iter().filter(|bound| bound.extension.is_local());
+        let extensions =
+            local.flat_map(|bound| bound.listed.tools.iter().map(|tool| tool.entry.name.as_str()));
+        let names: BTreeSet<&str> = plugins.chain(extensions).collect();
+        let mut entries: Vec<_> = names
+            .into_iter()
+            .filter_map(|name| {
+                let owner = self.tool(name)?;
+                self.objection(&owner, name).is_none().then(|| owner.entry())
+            })
+            .collect();
+        if !entries.is_empty() && !entries.iter().any(|own| own.name == FIND_TOOLS) {
+            entries.push(Owner::Finder.entry());
+        }
+        entries
+    }
+}

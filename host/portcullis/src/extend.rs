@@ -1,0 +1,105 @@
+//! Extensions of a host that runs, and what is known of all capabilities.
+
+use std::sync::Arc;
+
+use portcullis_model::capability::CapabilityId;
+use portcullis_model::extension::Extension;
+
+use crate::admission::Admitted;
+use crate::extension::{Closed, Extensions, Level, RegisterError, Scope};
+use crate::host::Host;
+use crate::registry::Delta;
+use crate::session::Session;
+use crate::world::CapabilityReport;
+
+impl Host {
+    /// Registers an extension for the scope's pool, session or agent. It is there from the
+    /// next turn on; for one turn alone see [`Session::turn_with`]. `scheme` is one
+    /// that it answers for besides `skill` and `mcp`. A local one is asked for its lists,
+    /// each within 10 s; another program is asked for nothing.
+    ///
+    /// # Errors
+    /// When it cannot be registered there; nothing is changed then.
+    pub async fn register(
+        &self,
+        extension: Arc<dyn Extension>,
+        level: Level,
+        scope: &Scope,
+        scheme: Option<&str>,
+    ) -> Result<(), RegisterError> {
+        self.world().extensions().register(extension, level, scope, scheme)?;
+        self.reconcile().await;
+        Ok(())
+    }
+
+    /// Takes an extension away at once, in turns that run as well, and closes it.
+    ///
+    /// # Errors
+    /// When it is not registered there.
+    pub async fn unregister(&self, name: &str, level: Level, scope: &Scope) -> Result<Closed, RegisterError> {
+        let closed = self.world().extensions().unregister(name, level, scope).await;
+        self.reconcile().await;
+        closed
+    }
+
+    /// Ends a session, an agent or a turn for extensions: what was registered for it, and
+    /// for what is within it, is gone at once and closed, each within 5 s.
+    ///
+    /// # Errors
+    /// When the scope skips the level.
+    pub async fn end_scope(&self, level: Level, scope: &Scope) -> Result<Closed, RegisterError> {
+        if self.world().extensions().places() == 0 {
+            return Ok(Closed::default());
+        }
+        let closed = self.world().extensions().end(level, scope).await?;
+        if !closed.is_empty() {
+            self.reconcile().await;
+        }
+        Ok(closed)
+    }
+
+    /// Every extension that is registered: to list skills and commands, to read what is at
+    /// an address, and to resolve a command.
+    #[must_use]
+    pub fn extensions(&self) -> &Extensions {
+        self.world().extensions()
+    }
+
+    /// Asks the extensions what they bring now, and publishes what there is. A host that
+    /// watches does so by itself. The change, when there is one.
+    pub async fn reconcile(&self) -> Option<Delta> {
+        self.world().look().await;
+        self.at_one_moment(|now| self.world().publish(now))
+    }
+
+    /// Takes a capability away at once, in turns that run as well. This is the operator's
+    /// word: no agent and no file may say it.
+    pub fn revoke(&self, id: CapabilityId, reason: impl Into<String>) {
+        self.world().registry().revoke(id, reason);
+    }
+
+    /// Gives back what was revoked.
+    pub fn restore(&self, id: &CapabilityId) {
+        self.world().registry().restore(id);
+    }
+
+    /// Every capability and how it stands.
+    #[must_use]
+    pub fn capabilities(&self) -> CapabilityReport {
+        self.world().report()
+    }
+}
+
+impl Session {
+    /// What a turn at `scope` may use, and what changed since the session's turn before.
+    pub(crate) fn admit(&self, scope: &Scope) -> (Admitted, Option<Delta>) {
+        let world = self.host().world();
+        let admitted = self.host().at_one_moment(|now| {
+            let bound = world.bound(scope);
+            Admitted::new(Arc::clone(&now.plugins), world.bind(), bound, Arc::clone(&now.rules))
+        });
+        let epoch = admitted.binding().set().epoch();
+        let news = self.tell_of(epoch).and_then(|before| world.registry().since(before));
+        (admitted, news)
+    }
+}

@@ -1,0 +1,200 @@
+//! What extensions bring, as they said when they were asked last.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use futures_util::future::join_all;
+use portcullis_model::capability::{Capability, CapabilityId, CapabilityKind, Declaration, Standing};
+use portcullis_model::extension::{Changes, Extension, Known, ToolEntry};
+
+use super::declare::digest;
+use crate::extension::within;
+use crate::schema::Schema;
+
+/// What one extension brings.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    known: Known,
+    pub(crate) tools: Vec<ListedTool>,
+}
+
+/// A tool of an extension.
+#[derive(Debug)]
+pub(crate) struct ListedTool {
+    pub(crate) entry: ToolEntry,
+    pub(crate) schema: Schema,
+}
+
+impl Listed {
+    fn new(known: Known) -> Self {
+        let tool = |entry: &ToolEntry| ListedTool {
+            schema: Schema::new(entry.schema.clone()),
+            entry: entry.clone(),
+        };
+        Self { tools: known.tools.iter().map(tool).collect(), known }
+    }
+
+    /// What it is known to bring.
+    pub(crate) const fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// All of it. Another program that brings tools is one server, whose tools are called
+    /// through it; what is the user's own are tools of their own.
+    pub(super) fn capabilities(&self, extension: &dyn Extension, origin: &str) -> Vec<Capability> {
+        let Known { tools, skills, commands, failed } = &self.known;
+        let standing = || failed.clone().map_or(Standing::Usable, Standing::Degraded);
+        let new = |kind, name: &str, declaration| Capability {
+            id: CapabilityId::new(kind, name),
+            origin: origin.to_owned(),
+            declaration,
+            standing: standing(),
+        };
+        let mut all = Vec::new();
+        if extension.is_local() {
+            all.extend(tools.iter().map(|tool| {
+                let content = digest(&[&tool.description, &tool.schema.to_string(), &flags(tool)]);
+                let declaration = Declaration {
+                    description: tool.description.clone(),
+                    content: Some(content),
+                    serves: tool.traits.serves.clone(),
+                    ..Declaration::default()
+                };
+                new(CapabilityKind::Tool, &tool.name, declaration)
+            }));
+        } else if extension.tools().is_some() {
+            let catalogue = tools
+                .iter()
+                .map(|tool| digest(&[&tool.name, &tool.description, &tool.schema.to_string(), &flags(tool)]));
+            let catalogue: Vec<_> = catalogue.collect();
+            let catalogue: Vec<_> = catalogue.iter().map(String::as_str).collect();
+            let serves: BTreeSet<_> = tools.iter().flat_map(|tool| tool.traits.serves.clone()).collect();
+            let declaration = Declaration {
+                description: format!("{} tools are known of it", tools.len()),
+                configuration: Some(digest(&catalogue)),
+                serves,
+                ..Declaration::default()
+            };
+            all.push(new(CapabilityKind::Server, extension.name(), declaration));
+        }
+        all.extend(skills.iter().map(|skill| {
+            let declaration = Declaration {
+                description: skill.description.clone(),
+                content: Some(digest(&[&skill.uri, &skill.mime])),
+                ..Declaration::default()
+            };
+            new(CapabilityKind::Skill, &skill.name, declaration)
+        }));
+        all.extend(commands.iter().map(|command| {
+            let declaration = Declaration {
+                description: command.description.clone(),
+                content: Some(digest(&[&command.arguments])),
+                ..Declaration::default()
+            };
+            new(CapabilityKind::Command, &command.name, declaration)
+        }));
+        all
+    }
+}
+
+fn flags(tool: &ToolEntry) -> String {
+    format!("{} {}", tool.traits.always_loaded, tool.traits.presents_card)
+}
+
+/// What all extensions bring.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    all: Vec<One>,
+}
+
+/// One extension, what it brings, and what it tells of itself.
+struct One {
+    extension: Arc<dyn Extension>,
+    listed: Arc<Listed>,
+    news: Arc<Mutex<Option<Box<dyn Changes>>>>,
+}
+
+impl fmt::Debug for One {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("One")
+            .field("extension", &self.extension)
+            .field("listed", &self.listed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Lists {
+    /// Asks all of them at once. Who does not answer keeps what it said `before`.
+    pub(super) async fn of(all: Vec<Arc<dyn Extension>>, before: &Self) -> Self {
+        let asked = all.into_iter().map(|extension| async {
+            let old = before.find(&extension);
+            let news =
+                old.map_or_else(|| Arc::new(Mutex::new(extension.changes())), |old| Arc::clone(&old.news));
+            let known = ask(&*extension, old.map(|old| old.listed.known())).await;
+            let same = old.filter(|old| *old.listed.known() == known);
+            let listed = same.map_or_else(|| Arc::new(Listed::new(known)), |old| Arc::clone(&old.listed));
+            One { extension, listed, news }
+        });
+        Self { all: join_all(asked).await }
+    }
+
+    fn find(&self, extension: &Arc<dyn Extension>) -> Option<&One> {
+        self.all.iter().find(|one| Arc::ptr_eq(&one.extension, extension))
+    }
+
+    /// What it brings; nothing for one that was registered since.
+    pub(super) fn of_extension(&self, extension: &Arc<dyn Extension>) -> Arc<Listed> {
+        self.find(extension).map(|one| Arc::clone(&one.listed)).unwrap_or_default()
+    }
+
+    pub(super) fn poll_news(&self, context: &mut Context<'_>) -> bool {
+        let mut told = false;
+        for one in &self.all {
+            let mut news = one.news.lock().unwrap_or_else(PoisonError::into_inner);
+            while let Some(source) = news.as_mut() {
+                match source.poll_next(context) {
+                    Poll::Pending => break,
+                    Poll::Ready(Some(Ok(_))) => told = true,
+                    Poll::Ready(None) => *news = None,
+                    Poll::Ready(Some(Err(error))) => {
+                        tracing::warn!(
+                            extension = one.extension.name(),
+                            "it tells of no more changes: {error}"
+                        );
+                        *news = None;
+                    }
+                }
+            }
+        }
+        told
+    }
+}
+
+/// What `extension` brings now. One that is another program is asked for nothing.
+async fn ask(extension: &dyn Extension, before: Option<&Known>) -> Known {
+    if let Some(known) = extension.known() {
+        return known;
+    }
+    if !extension.is_local() {
+        return Known::default();
+    }
+    let listed = async {
+        let mut known = Known::default();
+        if let Some(role) = extension.tools() {
+            known.tools = within(extension, role.list()).await?;
+        }
+        if let Some(role) = extension.skills() {
+            known.skills = within(extension, role.list()).await?;
+        }
+        if let Some(role) = extension.commands() {
+            known.commands = within(extension, role.list()).await?;
+        }
+        Ok::<_, portcullis_model::extension::ExtensionError>(known)
+    };
+    listed.await.unwrap_or_else(|error| Known {
+        failed: Some(error.to_string()),
+        ..before.cloned().unwrap_or_default()
+    })
+}

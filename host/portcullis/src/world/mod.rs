@@ -1,0 +1,162 @@
+//! What there is for agents: what plugins, the configuration and extensions bring
+//! becomes the registry's capabilities, again and again, until nothing differs.
+//!
+//! A pass is idempotent, so a hint that is lost costs a tick and nothing else. It talks
+//! to no network and starts no process.
+
+mod declare;
+mod health;
+mod listed;
+mod report;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::task::Context;
+
+use portcullis_model::capability::{Capability, CapabilityId, CapabilityKind, Standing};
+use portcullis_model::extension::Extension;
+
+use crate::extension::{Extensions, Level, Scope, Seen};
+use crate::registry::{Binding, Delta, Registry};
+use crate::rules::{Rules, Snapshot};
+
+pub use health::{Failing, Health};
+pub(crate) use listed::{Listed, ListedTool};
+pub use report::{CapabilityReport, Count};
+
+use listed::Lists;
+
+/// What there is for agents.
+#[derive(Debug, Default)]
+pub(crate) struct World {
+    registry: Registry,
+    extensions: Extensions,
+    /// What each extension brought when it was asked last. Never changed, only replaced.
+    lists: RwLock<Arc<Lists>>,
+    /// One look at a time.
+    looking: tokio::sync::Mutex<()>,
+    health: Mutex<Health>,
+}
+
+/// An extension as a turn sees it, with what it brings.
+#[derive(Debug, Clone)]
+pub(crate) struct Bound {
+    pub(crate) extension: Arc<dyn Extension>,
+    pub(crate) level: Level,
+    pub(crate) listed: Arc<Listed>,
+}
+
+impl World {
+    pub(crate) fn new(extensions: Extensions) -> Self {
+        Self { extensions, ..Self::default() }
+    }
+
+    pub(crate) const fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    pub(crate) const fn extensions(&self) -> &Extensions {
+        &self.extensions
+    }
+
+    /// Asks every extension what it brings, where asking is cheap.
+    pub(crate) async fn look(&self) {
+        let _one = self.looking.lock().await;
+        let all = self.extensions.all();
+        let before = self.lists();
+        let lists = Lists::of(all, &before).await;
+        *self.lists.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(lists);
+    }
+
+    /// Publishes what `now` and the extensions of the pool bring. When that is what there
+    /// was, no epoch begins.
+    pub(crate) fn publish(&self, now: &Snapshot) -> Option<Delta> {
+        let bound = self.bound(&Scope::default());
+        let capabilities = declare::plugins(now).into_iter().chain(declare::hooks(now));
+        let capabilities = one_of_each(capabilities.chain(extensions(&bound, &now.rules)));
+        let is_there = |origin: &str| bound.iter().any(|own| origin == origin_of(&*own.extension));
+        self.registry.publish(capabilities, |gone| {
+            declare::taken_away(now, gone).or_else(|| {
+                let left = gone.origin.starts_with(EXTENSION) && !is_there(&gone.origin);
+                left.then(|| "its extension was taken away".to_owned())
+            })
+        })
+    }
+
+    /// The epoch of now, for a turn that begins.
+    pub(crate) fn bind(&self) -> Binding {
+        self.registry.bind()
+    }
+
+    /// The extensions that are seen from `scope`, the narrowest first.
+    pub(crate) fn bound(&self, scope: &Scope) -> Vec<Bound> {
+        if self.extensions.places() == 0 {
+            return Vec::new();
+        }
+        let lists = self.lists();
+        let bound = |Seen { extension, level, .. }| {
+            let listed = lists.of_extension(&extension);
+            Bound { extension, level, listed }
+        };
+        self.extensions.seen(scope).into_iter().map(bound).collect()
+    }
+
+    /// True when an extension has told of a change since the last time. Whoever has none
+    /// yet wakes `context`.
+    pub(crate) fn poll_news(&self, context: &mut Context<'_>) -> bool {
+        self.lists().poll_news(context)
+    }
+
+    pub(crate) fn health(&self) -> std::sync::MutexGuard<'_, Health> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lists(&self) -> Arc<Lists> {
+        Arc::clone(&self.lists.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+const EXTENSION: &str = "extension ";
+
+fn origin_of(extension: &dyn Extension) -> String {
+    format!("{EXTENSION}{}", extension.name())
+}
+
+/// What `bound` bring, in their order, which is that of whose name counts.
+pub(crate) fn extensions(bound: &[Bound], rules: &Rules) -> Vec<Capability> {
+    let mut all = Vec::new();
+    for own in bound {
+        let origin = origin_of(&*own.extension);
+        all.extend(own.listed.capabilities(&*own.extension, &origin).into_iter().map(
+            |capability| match denial(capability.id.kind, &capability.id.name, rules) {
+                Some(why) => Capability { standing: Standing::Denied(why), ..capability },
+                None => capability,
+            },
+        ));
+    }
+    all
+}
+
+/// Of several of one name the first one counts; the others are there under a longer one.
+pub(crate) fn one_of_each(all: impl IntoIterator<Item = Capability>) -> Vec<Capability> {
+    let mut firsts: BTreeMap<CapabilityId, String> = BTreeMap::new();
+    let one = |mut own: Capability| {
+        if let Some(first) = firsts.get(&own.id) {
+            own.standing = Standing::Shadowed(first.clone());
+            own.id.name = format!("{}@{}", own.id.name, own.origin);
+        } else {
+            firsts.insert(own.id.clone(), own.origin.clone());
+        }
+        own
+    };
+    all.into_iter().map(one).collect()
+}
+
+/// Why the operator does not want it at all, if they do not.
+fn denial(kind: CapabilityKind, name: &str, rules: &Rules) -> Option<String> {
+    if !rules.channel.has(kind, name) {
+        return Some(format!("`channels.{kind}s` hides it"));
+    }
+    let rule = rules.policy.denies_wholly(kind, name)?;
+    Some(format!("`permissions.deny` has `{rule}`"))
+}
