@@ -234,7 +234,7 @@ async fn arguments_that_do_not_fit_are_an_answer_that_names_the_field() {
     assert!(refusal.reason.contains("`/city`") && refusal.fault.is_none(), "{}", refusal.reason);
     assert_eq!(outcome(&turn, "forecast", json!({})).await, "schema/mismatch");
     // A schema that is none: the tool is left out, and the plugin says so.
-    assert_eq!(outcome(&turn, "odd_one", json!({})).await, "unknown_capability");
+    assert_eq!(outcome(&turn, "odd_one", json!({})).await, "not_usable");
     assert!(crate::place::row(&host, "odd", "active").warnings[0].contains("`odd_one` is left out"));
 }
 

@@ -83,6 +83,17 @@ impl Host {
         self.world().registry().restore(id);
     }
 
+    /// What it holds.
+    #[must_use]
+    pub fn gauges(&self) -> Gauges {
+        let registry = self.world().registry();
+        Gauges {
+            epochs: registry.live_epochs(),
+            tombstones: registry.tombstones().len(),
+            extensions: self.world().extensions().places(),
+        }
+    }
+
     /// Every capability and how it stands.
     #[must_use]
     pub fn capabilities(&self) -> CapabilityReport {
@@ -102,4 +113,15 @@ impl Session {
         let news = self.tell_of(epoch).and_then(|before| world.registry().since(before));
         (admitted, news)
     }
+}
+
+/// What a host holds, for those who look for leaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gauges {
+    /// Epochs that somebody holds, that of now included.
+    pub epochs: usize,
+    /// Capabilities that are gone and still in an epoch that somebody holds.
+    pub tombstones: usize,
+    /// Places at which extensions are registered.
+    pub extensions: usize,
 }

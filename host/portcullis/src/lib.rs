@@ -39,6 +39,7 @@ mod world;
 pub use admission::{Part as SectionPart, Section};
 pub use config::{ConfigError, read_config};
 pub use error::{HostError, RunError};
+pub use extend::Gauges;
 pub use follow::ConfigReport;
 pub use gate::{Explanation, Judgement, Part, Permit, Understood};
 pub use host::{Host, HostOptions, OwnFiles};

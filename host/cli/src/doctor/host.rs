@@ -2,7 +2,8 @@
 
 use portcullis::config::Problem;
 use portcullis::hook::HookRow;
-use portcullis::{ConfigError, PluginState, Report};
+use portcullis::model::capability::Standing;
+use portcullis::{CapabilityReport, ConfigError, PluginState, Report};
 
 use super::Finding;
 use super::hook::hook;
@@ -41,6 +42,7 @@ pub(super) fn host(common: &Common, environment: &Environment) -> (Vec<Finding>,
     match open::open(options) {
         Ok(host) => {
             findings.extend(plugins(common, &host.report()));
+            findings.extend(capabilities(&host.capabilities()));
             hooks = host.all_hooks().into_iter().filter(HookRow::is_asked).collect();
             findings.extend(hooks.iter().filter(|hook| hook.plugin.is_none()).map(hook));
         }
@@ -66,6 +68,31 @@ fn configuration_fails(error: &anyhow::Error) -> Vec<Finding> {
         Finding::fail(WHAT, format!("every call is refused: {text}"), remedy)
     };
     error.problems().iter().map(finding).collect()
+}
+
+/// How many capabilities there are, and each that cannot be used.
+fn capabilities(report: &CapabilityReport) -> Vec<Finding> {
+    let counted = report.counts.iter().filter(|(_, count)| count.usable > 0);
+    let counted: Vec<_> = counted
+        .map(|(kind, count)| format!("{} {kind}{}", count.usable, if count.usable == 1 { "" } else { "s" }))
+        .collect();
+    let usable = if counted.is_empty() { "nothing".to_owned() } else { counted.join(", ") };
+    let mut findings = vec![Finding::ok("capabilities", format!("{usable} can be used"))];
+    for row in &report.rows {
+        let subject = row.capability.id.to_string();
+        let text = row.because.clone();
+        match &row.capability.standing {
+            Standing::Usable if row.usable => {}
+            Standing::Broken(_) | Standing::Degraded(_) => {
+                let remedy = format!("mend what {} brings, or take it away", row.capability.origin);
+                findings.push(Finding::warn(subject, text, remedy));
+            }
+            Standing::Usable | Standing::Shadowed(_) | Standing::Denied(_) => {
+                findings.push(Finding::ok(subject, format!("not used: {text}")));
+            }
+        }
+    }
+    findings
 }
 
 fn plugins(common: &Common, report: &Report) -> Vec<Finding> {

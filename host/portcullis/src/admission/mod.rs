@@ -205,6 +205,16 @@ impl Admitted {
         all
     }
 
+    /// Every capability that is there and cannot be used.
+    pub(crate) fn unusable(&self) -> Vec<&Capability> {
+        let narrow = self.narrow();
+        let pool = self.binding.set().all().filter(|own| !narrow.contains_key(&own.id.to_string()));
+        let denied = |own: &&Capability| {
+            !own.standing.is_usable() || self.binding.resolution(&own.id) != Resolution::Available
+        };
+        pool.chain(narrow.values()).filter(denied).collect()
+    }
+
     fn narrow(&self) -> &BTreeMap<String, Capability> {
         self.narrow.get_or_init(|| {
             let narrower: Vec<_> =

@@ -1,12 +1,14 @@
 //! The standing section of the prompt: what a model is told of what it can use.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use portcullis_model::capability::{Capability, CapabilityId, CapabilityKind};
+use portcullis_model::capability::{Capability, CapabilityId, CapabilityKind, Standing};
 use serde::Serialize;
 
 use super::Admitted;
 use crate::registry::Delta;
+use crate::world::Count;
 
 /// As many names of one change are told.
 const NAMES_MAX: usize = 40;
@@ -21,6 +23,8 @@ pub struct Section {
     pub tokens: usize,
     /// Its parts, in their order, each with about how many tokens it is.
     pub parts: Vec<(Part, usize)>,
+    /// How many capabilities of each kind there are for the turn.
+    pub counts: BTreeMap<CapabilityKind, Count>,
 }
 
 /// A part of the section.
@@ -35,6 +39,8 @@ pub enum Part {
     Skills,
     /// The MCP servers.
     Servers,
+    /// What should be there and is broken.
+    Broken,
     /// What changed since the turn before.
     Changes,
 }
@@ -63,6 +69,7 @@ impl Admitted {
                     "## MCP servers\n\nThey are started when they are called.\n\n",
                 ),
             ),
+            (Part::Broken, self.broken()),
             (Part::Changes, news.map(changes).unwrap_or_default()),
         ];
         let parts: Vec<_> = parts.into_iter().filter(|(_, text)| !text.is_empty()).collect();
@@ -71,7 +78,33 @@ impl Admitted {
             tokens: tokens(&text),
             text,
             parts: parts.iter().map(|(part, text)| (*part, tokens(text))).collect(),
+            counts: self.counts(),
         }
+    }
+
+    /// What should be there and is broken, so that a model does not look for it.
+    fn broken(&self) -> String {
+        let mut text = String::new();
+        for own in self.unusable() {
+            if let Standing::Broken(why) = &own.standing {
+                let heading = if text.is_empty() { "## Not available\n\n" } else { "" };
+                // Writing to a text does not fail.
+                let _ = writeln!(text, "{heading}- {} `{}`: it is broken: {why}", own.id.kind, own.id.name);
+            }
+        }
+        text
+    }
+
+    fn counts(&self) -> BTreeMap<CapabilityKind, Count> {
+        let mut counts: BTreeMap<_, Count> =
+            CapabilityKind::ALL.into_iter().map(|kind| (kind, Count::default())).collect();
+        for own in self.all() {
+            counts.entry(own.id.kind).or_default().usable += 1;
+        }
+        for own in self.unusable() {
+            counts.entry(own.id.kind).or_default().unusable += 1;
+        }
+        counts
     }
 
     /// What the plugins say of themselves. What came with a project is silent until the

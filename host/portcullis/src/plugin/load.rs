@@ -87,10 +87,10 @@ impl Maker {
         } else {
             self.runtime.link_later(component, known, setup)
         };
-        let mut warnings = warnings(&contract, info.appendix.as_deref(), true);
-        let tools = tool::usable(tools, true, &mut warnings);
+        let warnings = warnings(&contract, info.appendix.as_deref(), true);
+        let (tools, left_out) = tool::sorted(tools, true);
         let commands = Vec::new();
-        Ok(Plugin { info, guest, origin, tools, commands, hook: None, warnings, trusted: None })
+        Ok(Plugin { info, guest, origin, tools, left_out, commands, hook: None, warnings, trusted: None })
     }
 
     /// Asks a component who it is and what it brings.
@@ -129,11 +129,12 @@ impl Maker {
             None => None,
         };
         let mut warnings = warnings(component.contract(), info.appendix.as_deref(), is_trusted);
-        let mut tools = Vec::new();
+        let (mut tools, mut left_out) = (Vec::new(), Vec::new());
         if is_trusted && component.contract().is(Kind::Tool) {
             let listed = guest.list_tools().await;
             let listed = listed.map_err(|fault| Problem::of("`list-tools` failed", &fault))?;
-            tools = tool::usable(listed, self.one_call, &mut warnings);
+            (tools, left_out) = tool::sorted(listed, self.one_call);
+            warnings.extend(left_out.iter().map(tool::LeftOut::warning));
         }
         let mut commands = Vec::new();
         if is_trusted && component.contract().is(Kind::Command) {
@@ -144,7 +145,7 @@ impl Maker {
         if is_trusted && component.contract().is(Kind::Hook) {
             hook = Some(follows(&info.name, &guest).await?);
         }
-        Ok(Plugin { info, guest, origin, tools, commands, hook, warnings, trusted })
+        Ok(Plugin { info, guest, origin, tools, left_out, commands, hook, warnings, trusted })
     }
 
     /// The setup of the plugin `name`. What came with a project has the settings and

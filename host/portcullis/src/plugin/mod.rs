@@ -28,7 +28,7 @@ pub use report::{Inspection, Origin, PluginRow, PluginState, Report};
 pub(crate) use set::{PluginSet, Standing};
 pub(crate) use source::Sources;
 pub(crate) use store::SmallStore;
-pub(crate) use tool::PluginTool;
+pub(crate) use tool::{LeftOut, PluginTool};
 pub(crate) use watch::{Beside, Watch};
 
 /// A plugin that is loaded, linked, and has said who it is.
@@ -38,6 +38,8 @@ pub(crate) struct Plugin {
     pub(crate) guest: Guest,
     pub(crate) origin: Origin,
     pub(crate) tools: Vec<PluginTool>,
+    /// The tools that nobody can call.
+    pub(crate) left_out: Vec<LeftOut>,
     pub(crate) commands: Vec<CommandDefinition>,
     /// What it follows, when it is a hook that may act.
     pub(crate) hook: Option<ComponentHook>,

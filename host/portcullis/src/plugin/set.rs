@@ -6,7 +6,7 @@ use std::sync::Arc;
 use portcullis_runtime::Kind;
 
 use crate::hook::ComponentHook;
-use crate::plugin::{Inspection, Plugin, PluginTool, Report};
+use crate::plugin::{Inspection, LeftOut, Plugin, PluginTool, Report};
 
 /// The active plugins at one moment.
 #[derive(Debug, Default)]
@@ -16,6 +16,8 @@ pub(crate) struct PluginSet {
     standing: Vec<Standing>,
     /// Which plugin, and which of its tools.
     tools: BTreeMap<String, (usize, usize)>,
+    /// The tools whose name was taken, with the plugin that would bring them.
+    taken: Vec<(String, LeftOut)>,
     requires_a_plugin: bool,
     pub(crate) report: Report,
 }
@@ -43,6 +45,7 @@ impl PluginSet {
         mut report: Report,
     ) -> Self {
         let mut tools = BTreeMap::new();
+        let mut taken = Vec::new();
         for (at, plugin) in plugins.iter().enumerate().filter(|(_, plugin)| plugin.acts_as(Kind::Tool)) {
             for (index, tool) in plugin.tools.iter().enumerate() {
                 let tool = &tool.definition;
@@ -57,19 +60,23 @@ impl PluginSet {
                 match owner {
                     None => drop(tools.insert(tool.name.clone(), (at, index))),
                     Some(owner) => {
-                        let warning =
-                            format!("its tool `{}` is left out: the name belongs to {owner}", tool.name);
+                        let left_out = LeftOut {
+                            name: tool.name.clone(),
+                            why: format!("the name belongs to {owner}"),
+                            owner: Some(owner.to_owned()),
+                        };
                         let name = plugin.info.name.as_str();
                         if let Some(row) = report.rows.iter_mut().find(|row| row.name == name) {
-                            row.warnings.push(warning);
+                            row.warnings.push(left_out.warning());
                         }
+                        taken.push((name.to_owned(), left_out));
                     }
                 }
             }
         }
         report.standing = standing.iter().map(|standing| standing.what.clone()).collect();
         report.refusing = standing.iter().map(|standing| standing.name.clone()).collect();
-        Self { plugins, standing, tools, requires_a_plugin, report }
+        Self { plugins, standing, tools, taken, requires_a_plugin, report }
     }
 
     /// The active plugins, in the order in which they act.
@@ -129,6 +136,14 @@ impl PluginSet {
     /// Every tool that can be called, with its plugin, by name.
     pub(crate) fn tools(&self) -> impl Iterator<Item = (&Arc<Plugin>, &PluginTool)> {
         self.tools.keys().filter_map(|name| self.tool(name))
+    }
+
+    /// Every tool that nobody can call, with the plugin that would bring it.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = (&str, &LeftOut)> {
+        let acting = self.plugins.iter().filter(|plugin| plugin.acts_as(Kind::Tool));
+        let own =
+            acting.flat_map(|plugin| plugin.left_out.iter().map(|out| (plugin.info.name.as_str(), out)));
+        own.chain(self.taken.iter().map(|(plugin, out)| (plugin.as_str(), out)))
     }
 
     /// The tool `name` is of a project's plugin that was trusted when this set was made,

@@ -30,14 +30,30 @@ impl PluginTool {
     }
 }
 
-/// The tools that can be called, and what is to be said of the others: arguments that
-/// nobody can check are not handed on. `is_asked_once` leaves the check to the first call.
-pub(crate) fn usable(
+/// A tool that a plugin brings and that nobody can call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    pub(crate) name: String,
+    /// Why, as a sentence goes on.
+    pub(crate) why: String,
+    /// Who has the name, when that is why.
+    pub(crate) owner: Option<String>,
+}
+
+impl LeftOut {
+    pub(crate) fn warning(&self) -> String {
+        format!("its tool `{}` is left out: {}", self.name, self.why)
+    }
+}
+
+/// The tools that can be called, and the others: arguments that nobody can check are not
+/// handed on. `is_asked_once` leaves the check to the first call.
+pub(crate) fn sorted(
     definitions: Vec<ToolDefinition>,
     is_asked_once: bool,
-    warnings: &mut Vec<String>,
-) -> Vec<PluginTool> {
+) -> (Vec<PluginTool>, Vec<LeftOut>) {
     let mut tools = Vec::new();
+    let mut left_out = Vec::new();
     for definition in definitions {
         let read = Schema::read(&definition.input_schema).and_then(|schema| {
             if !is_asked_once {
@@ -47,11 +63,12 @@ pub(crate) fn usable(
         });
         match read {
             Ok(schema) => tools.push(PluginTool { definition, schema }),
-            Err(why) => warnings.push(format!(
-                "its tool `{}` is left out: its `input-schema` cannot be used: {why}",
-                definition.name
-            )),
+            Err(why) => left_out.push(LeftOut {
+                name: definition.name,
+                why: format!("its `input-schema` cannot be used: {why}"),
+                owner: None,
+            }),
         }
     }
-    tools
+    (tools, left_out)
 }

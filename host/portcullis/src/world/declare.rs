@@ -5,7 +5,7 @@ use portcullis_model::name::PluginName;
 use portcullis_runtime::{Digest, Kind};
 
 use super::denial;
-use crate::plugin::{Plugin, PluginState};
+use crate::plugin::{LeftOut, Plugin, PluginState};
 use crate::rules::Snapshot;
 
 const PLUGIN: &str = "plugin ";
@@ -28,6 +28,19 @@ pub(super) fn plugins(now: &Snapshot) -> Vec<Capability> {
                 ..of_plugin(plugin, definition.description.clone())
             },
             ..capability(now, CapabilityKind::Tool, &definition.name, &plugin.info.name)
+        });
+    }
+    for (plugin, LeftOut { name, why, owner }) in now.plugins.left_out() {
+        // Another one may have the name itself.
+        let (name, standing) = match owner {
+            Some(owner) => (format!("{name}@{PLUGIN}{plugin}"), Standing::Shadowed(owner.clone())),
+            None => (name.clone(), Standing::Broken(why.clone())),
+        };
+        all.push(Capability {
+            id: CapabilityId::new(CapabilityKind::Tool, name),
+            origin: format!("{PLUGIN}{plugin}"),
+            declaration: Declaration::default(),
+            standing,
         });
     }
     for plugin in now.plugins.plugins().filter(|plugin| plugin.acts_as(Kind::Command)) {
