@@ -49,7 +49,7 @@ async fn outcome(turn: &Turn, name: &str, input: Value) -> String {
 }
 
 fn shown(turn: &Turn) -> Vec<String> {
-    turn.surface(None).shown().map(|tool| tool.name.clone()).collect()
+    turn.surface().shown().map(|tool| tool.name.clone()).collect()
 }
 
 fn usable(host: &Host, kind: CapabilityKind) -> Vec<String> {
@@ -278,8 +278,8 @@ async fn what_a_turn_is_about_decides_what_is_shown_and_never_what_can_be_called
     let host = place.open("").await;
     let reading = Reading { needs: [Domain::Web].into(), ..Reading::default() };
     let session = host.session("s1");
-    let turn = session.turn();
-    let surface = turn.surface(Some(&reading));
+    let turn = session.turn().about(reading.clone());
+    let surface = turn.surface();
     let names = |surface: &portcullis::surface::Surface| -> Vec<_> {
         surface.shown().map(|tool| tool.name.clone()).collect()
     };
@@ -292,20 +292,20 @@ async fn what_a_turn_is_about_decides_what_is_shown_and_never_what_can_be_called
     );
     assert_eq!(section.tokens, section.text.chars().count().div_ceil(4));
     assert_eq!(outcome(&turn, "history", json!({})).await, "commits", "what is not shown can be called");
-    assert_eq!(turn.surface(None).misreads(), 1);
+    assert_eq!(turn.surface().misreads(), 1);
     assert_eq!(outcome(&turn, "find_tools", json!({ "query": "zzz" })).await, "No tool fits these words.");
     let found = outcome(&turn, "find_tools", json!({ "query": "history" })).await;
     assert!(found.starts_with("history: a tool of the tests\narguments: {"), "{found}");
-    assert!(names(&turn.surface(None)).contains(&"history".to_owned()), "it is shown from now on");
+    assert!(names(&turn.surface()).contains(&"history".to_owned()), "it is shown from now on");
     assert_eq!(outcome(&turn, "find_tools", json!({})).await, "schema/mismatch");
     // A new turn begins anew; without slices all is shown and there is no catalogue.
     assert_eq!(
-        names(&session.turn().surface(Some(&reading))),
+        names(&session.turn().about(reading.clone()).surface()),
         ["current_time", "fetch_news", "find_tools", "remind"]
     );
     let host = place.open("[intent]\nslice_capabilities = false\n").await;
-    let turn = host.session("s1").turn();
-    assert_eq!(names(&turn.surface(Some(&reading))).len(), 5);
+    let turn = host.session("s1").turn().about(reading);
+    assert_eq!(names(&turn.surface()).len(), 5);
     assert!(!turn.standing().await.text.contains("More tools"));
 }
 

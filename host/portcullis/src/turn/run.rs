@@ -62,16 +62,23 @@ fn text(text: String) -> ToolOutput {
 }
 
 impl Turn {
-    /// The tools as the model's next request shows them. The first time, `reading` decides
-    /// which of them are shown in full; without one, or when the operator does not want it,
-    /// all are. Those that the model finds are shown from then on.
+    /// The same, about something that whoever reads the user's words has made out: the
+    /// model is shown in full what that needs, unless the operator does not want it.
     #[must_use]
-    pub fn surface(&self, reading: Option<&Reading>) -> Surface {
+    pub fn about(self, reading: Reading) -> Self {
+        let slices = self.host.snapshot().rules.slices;
+        let surface = Surface::new(self.admitted.tools(), Some(&reading).filter(|_| slices));
+        *locked(&self.surface) = Some(surface);
+        self
+    }
+
+    /// The tools as the model's next request shows them: what the turn is about in full,
+    /// and what the model has found since. Of a turn that is about nothing in particular,
+    /// all of them.
+    #[must_use]
+    pub fn surface(&self) -> Surface {
         let mut surface = locked(&self.surface);
-        let own = surface.get_or_insert_with(|| {
-            let slices = self.host.snapshot().rules.slices;
-            Surface::new(self.admitted.tools(), reading.filter(|_| slices))
-        });
+        let own = surface.get_or_insert_with(|| Surface::new(self.admitted.tools(), None));
         own.clone()
     }
 
@@ -79,7 +86,7 @@ impl Turn {
     /// turn. What changed since the turn before is in it, once.
     pub async fn standing(&self) -> Section {
         self.note_epoch().await;
-        self.admitted.section(self.surface(None).catalogue(), self.news.as_ref())
+        self.admitted.section(self.surface().catalogue(), self.news.as_ref())
     }
 
     /// The number of the epoch that the turn is bound to.
@@ -205,7 +212,7 @@ impl Turn {
     /// The tools that the query means. They are shown in full from now on.
     fn found(&self, arguments: &Value) -> ToolOutput {
         let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
-        let _built = self.surface(None);
+        let _built = self.surface();
         let mut surface = locked(&self.surface);
         let permitted = |name: &str| {
             let owner = self.admitted.tool(name);
