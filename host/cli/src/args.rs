@@ -68,6 +68,8 @@ pub(crate) enum Verb {
     Check(CheckArguments),
     /// Answer an agent's hook in the agent's own dialect.
     Hook(HookArguments),
+    /// Judge the calls of a loop in any language: JSON-RPC over pipes or a Unix socket.
+    Serve(ServeArguments),
     /// Put Portcullis in front of an agent's tools.
     Install(InstallArguments),
     /// Take Portcullis away from an agent.
@@ -132,6 +134,25 @@ pub(crate) struct HookArguments {
     /// less than the agent waits when nobody tells it how long: 25 to 58 seconds.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
     pub(crate) timeout: Option<u64>,
+}
+
+/// Serves an agent loop in any language: JSON-RPC 2.0, one message a line, until standard
+/// input ends or a signal comes. Then sessions end, the last one first, and each has 5 s.
+/// Nothing but the protocol is on standard output; the log is on standard error.
+///
+/// A server stands for one workspace, and follows its configuration and plugins. A call
+/// that is cancelled, or whose client goes away, is refused. `sdk/typescript` and
+/// `sdk/python` have clients; docs/reference/wire.md has every method.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ServeArguments {
+    /// Serve the one client at standard input and output. This is the default.
+    #[arg(long, conflicts_with = "socket")]
+    pub(crate) stdio: bool,
+    /// Serve any number of clients of this user's, at a Unix socket in a directory that
+    /// nobody else can get into; it is made when it is not there.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
 }
 
 /// Writes the agent's hook entry, so that every tool call is judged before it

@@ -16,6 +16,7 @@ mod open;
 mod plugin;
 mod printer;
 mod process;
+mod serve;
 mod trust;
 mod why;
 
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
                 .unwrap_or_else(|_| hook::fail(verb.agent.parse().ok(), "it failed inside", &printer));
             process::end(exit)
         }
+        Verb::Serve(verb) => serve::run(&arguments.common, &verb, &environment),
         Verb::Install(verb) => install::install(&arguments.common, &verb, &environment, &printer),
         Verb::Uninstall(verb) => install::uninstall(&arguments.common, &verb, &environment, &printer),
         Verb::BreakGlass(verb) => break_glass::run(&arguments.common, &verb, &environment, &printer),

@@ -26,8 +26,9 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("host/runtime", &["portcullis-model"]),
     ("host/mcp", &["portcullis-model"]),
     ("host/portcullis", &["portcullis-model", "portcullis-shell", "portcullis-runtime", "portcullis-mcp"]),
+    ("host/serve", &["portcullis"]),
     // Its tests drive the binary with guests that misbehave on demand.
-    ("host/cli", &["portcullis", "portcullis-tests"]),
+    ("host/cli", &["portcullis", "portcullis-serve", "portcullis-tests"]),
     ("sdk/rust", &[]),
     (
         "tests",
@@ -39,6 +40,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
             "portcullis-runtime",
             "portcullis-mcp",
             "portcullis-sdk",
+            "portcullis-serve",
         ],
     ),
     ("fuzz", &["portcullis", "portcullis-model", "portcullis-sdk", "portcullis-shell"]),

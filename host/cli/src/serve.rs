@@ -1,0 +1,115 @@
+//! `portcullis serve`: JSON-RPC for a loop in any language.
+
+use std::sync::Arc;
+
+use portcullis::Host;
+use portcullis::runtime::Allocation;
+use portcullis_serve::{AtEnd, ServeLimits, Server, ledger_beside};
+use tokio::io::{stdin, stdout};
+
+use crate::args::{Common, ServeArguments};
+use crate::environment::Environment;
+use crate::exit::Exit;
+use crate::open;
+use crate::process;
+
+pub(crate) fn run(
+    common: &Common,
+    verb: &ServeArguments,
+    environment: &Environment,
+) -> anyhow::Result<Exit> {
+    let mut options = open::options(common, environment, None)?;
+    // It stays, and judges more than one call at a time.
+    options.allocation = Allocation::Pool;
+    options.watch = true;
+    options.ledger = open::ledger(common, environment, None);
+    let ledger = ledger_beside(&options, &environment.variables);
+    let executor = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let socket = verb.socket.clone();
+    executor.block_on(async move {
+        let host = Host::open(options).await?;
+        let server = Server::new(host, ledger, ServeLimits::new());
+        #[cfg(unix)]
+        signals::follow(server.clone())?;
+        match socket {
+            #[cfg(unix)]
+            Some(path) => at_socket(&server, &path).await?,
+            #[cfg(not(unix))]
+            Some(_) => anyhow::bail!("there are no Unix sockets here; hint: use `--stdio`"),
+            None => server.serve(stdin(), stdout(), AtEnd::Answer).await,
+        }
+        anyhow::Ok(())
+    })?;
+    // A read of standard input that nobody waits for any more would keep the process.
+    process::end(Exit::Done)
+}
+
+/// Serves whoever comes, until the server ends.
+#[cfg(unix)]
+async fn at_socket(server: &Server, path: &std::path::Path) -> anyhow::Result<()> {
+    let socket = portcullis_serve::Socket::listen(path)?;
+    tracing::info!("listening at `{}`", path.display());
+    let places = Arc::new(tokio::sync::Semaphore::new(server.limits().connections));
+    let mut clients = tokio::task::JoinSet::new();
+    loop {
+        let stream = tokio::select! {
+            () = server.ending() => break,
+            _ = clients.join_next(), if !clients.is_empty() => continue,
+            accepted = socket.accept() => match accepted {
+                Ok(stream) => stream,
+                Err(error) => {
+                    // Out of descriptors, most likely: the clients that are there are served.
+                    tracing::error!("a client cannot be taken: {error}");
+                    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                    continue;
+                }
+            },
+        };
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            // It hears an end of file, which is a refusal.
+            tracing::error!("a client is turned away: there are {} already", server.limits().connections);
+            continue;
+        };
+        let server = server.clone();
+        clients.spawn(async move {
+            let (input, output) = stream.into_split();
+            server.serve(input, output, AtEnd::Refuse).await;
+            drop(place);
+        });
+    }
+    while clients.join_next().await.is_some() {}
+    Ok(())
+}
+
+#[cfg(unix)]
+mod signals {
+    use std::os::unix::net::UnixStream;
+
+    use portcullis_serve::Server;
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::low_level::pipe;
+    use tokio::io::AsyncReadExt as _;
+
+    use crate::exit::Exit;
+    use crate::process;
+
+    /// The first signal ends the server in order, the second one at once.
+    pub(super) fn follow(server: Server) -> std::io::Result<()> {
+        let (heard, sent) = UnixStream::pair()?;
+        for signal in [SIGTERM, SIGINT] {
+            pipe::register(signal, sent.try_clone()?)?;
+        }
+        heard.set_nonblocking(true)?;
+        let mut heard = tokio::net::UnixStream::from_std(heard)?;
+        tokio::spawn(async move {
+            let mut byte = [0];
+            if heard.read_exact(&mut byte).await.is_ok() {
+                server.end();
+            }
+            if heard.read_exact(&mut byte).await.is_ok() {
+                process::end(Exit::No);
+            }
+        });
+        Ok(())
+    }
+}
