@@ -123,7 +123,10 @@ async fn a_client_that_says_nothing_is_closed() {
 async fn what_is_no_request_is_answered_and_the_next_one_is_served() {
     let host = Place::new().open("").await;
     let mut wire = Wire::in_turn(&server(&host)).await;
-    let deep = format!(r#"{{"jsonrpc":"2.0","id":"x","method":"beforeToolCall","params":{{"input":{}"#, "[".repeat(300));
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":"x","method":"beforeToolCall","params":{{"input":{}"#,
+        "[".repeat(300)
+    );
     for (line, number, code, id) in [
         ("nonsense", -32700, "wire/not-json", json!(null)),
         (deep.as_str(), -32700, "wire/not-json", json!("x")),
@@ -160,7 +163,10 @@ async fn what_is_no_request_is_answered_and_the_next_one_is_served() {
     }
     let big = json!({"turn_id": "t1", "tool": "Bash", "input": {"command": "x".repeat(8 << 20)}});
     let error = wire.error("beforeToolCall", big).await;
-    assert_eq!((&error["data"]["code"], &error["data"]["fault"]), (&json!("wire/too-big"), &json!("too-big")));
+    assert_eq!(
+        (&error["data"]["code"], &error["data"]["fault"]),
+        (&json!("wire/too-big"), &json!("too-big"))
+    );
 }
 
 #[tokio::test]
@@ -187,7 +193,14 @@ async fn a_line_that_is_too_long_fails_alone_where_its_id_is_known() {
     assert_eq!(wire.answer(waiting).await["error"]["data"]["code"], "wire/closing");
     assert_eq!(wire.next().await, None);
     wire.served().await;
-    let calls = ["allow", "block guard/rm", "block wire/too-big", "allow", "block wire/too-big", "block wire/closing"];
+    let calls = [
+        "allow",
+        "block guard/rm",
+        "block wire/too-big",
+        "allow",
+        "block wire/too-big",
+        "block wire/closing",
+    ];
     assert_eq!(held.calls(), calls);
 }
 
@@ -280,7 +293,10 @@ async fn what_was_asked_before_the_end_of_a_pipe_is_answered_in_its_order() {
     }
     let mut answers = wire.finish().await;
     answers.sort_by_key(|answer| answer["id"].as_u64());
-    assert_eq!(answers.iter().map(|answer| answer["id"].as_u64().unwrap()).collect::<Vec<_>>(), Vec::from_iter(1..=9));
+    assert_eq!(
+        answers.iter().map(|answer| answer["id"].as_u64().unwrap()).collect::<Vec<_>>(),
+        Vec::from_iter(1..=9)
+    );
     assert_eq!(answers[3]["result"]["verdict"], "allow");
     assert_eq!(answers[4]["result"]["verdict"], "block");
     assert_eq!(answers[5]["result"]["outcome"], "ends");
@@ -308,7 +324,10 @@ async fn a_permit_works_once_and_for_its_own_turn() {
     assert_eq!(wire.refused("tools/call", elsewhere).await, "wire/unknown");
     let mut other = Wire::in_turn(&server).await;
     assert_eq!(other.refused("tools/call", second.clone()).await, "wire/unknown");
-    assert_eq!(wire.refused("tools/call", json!({"turn_id": "t1", "permit": "permit-99"})).await, "wire/unknown");
+    assert_eq!(
+        wire.refused("tools/call", json!({"turn_id": "t1", "permit": "permit-99"})).await,
+        "wire/unknown"
+    );
     // No other arguments than those that were judged.
     let changed = json!({"turn_id": "t1", "permit": second["permit"], "input": {"other": 1}});
     assert_eq!(wire.refused("tools/call", changed).await, "wire/parameter");
@@ -344,7 +363,10 @@ async fn there_is_no_more_of_anything_than_there_may_be() {
     let open = json!({"cwd": "/home/dev/app"});
     assert_eq!(wire.refused("session/open", open.clone()).await, "wire/too-many");
     assert_eq!(wire.refused("turn/begin", json!({"session_id": "s1"})).await, "wire/too-many");
-    let waiting = [wire.ask("beforeToolCall", bash("t1", "wait")).await, wire.ask("beforeToolCall", bash("t2", "wait")).await];
+    let waiting = [
+        wire.ask("beforeToolCall", bash("t1", "wait")).await,
+        wire.ask("beforeToolCall", bash("t2", "wait")).await,
+    ];
     for _ in waiting {
         held.started().await;
     }
@@ -361,7 +383,10 @@ async fn there_is_no_more_of_anything_than_there_may_be() {
     wire.ok("session/close", json!({"session_id": "s2"})).await;
     let opened = wire.ok("session/open", open).await;
     let begun = wire.ok("turn/begin", json!({"session_id": opened["session_id"]})).await;
-    assert_eq!(wire.ok("beforeToolCall", bash(begun["turn_id"].as_str().unwrap(), "ls")).await["verdict"], "allow");
+    assert_eq!(
+        wire.ok("beforeToolCall", bash(begun["turn_id"].as_str().unwrap(), "ls")).await["verdict"],
+        "allow"
+    );
 }
 
 #[tokio::test]
@@ -387,7 +412,8 @@ async fn two_requests_with_one_id_are_both_refused() {
     let mut wire = Wire::in_turn(&held.server).await;
     let waiting = wire.ask("beforeToolCall", bash("t1", "wait")).await;
     held.started().await;
-    let twin = json!({"jsonrpc": "2.0", "id": waiting, "method": "beforeToolCall", "params": bash("t1", "ls")});
+    let twin =
+        json!({"jsonrpc": "2.0", "id": waiting, "method": "beforeToolCall", "params": bash("t1", "ls")});
     wire.send(&twin.to_string()).await;
     for _ in 0..2 {
         let answer = wire.next().await.unwrap();

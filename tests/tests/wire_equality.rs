@@ -89,7 +89,9 @@ fn scenarios() -> Vec<Scenario> {
     let bash = Scenario::bash;
     let probed = |what, fault: &str| bash(what, "fault").plugin("probe.wasm", probe(fault));
     let hook = |run: &str| {
-        format!("[[hooks]]\nevent = \"pre-tool-use\"\nshell = true\nfailure_mode = \"closed\"\ncommand = '{run}'\n")
+        format!(
+            "[[hooks]]\nevent = \"pre-tool-use\"\nshell = true\nfailure_mode = \"closed\"\ncommand = '{run}'\n"
+        )
     };
     let deep = format!("echo {}ls{}", "$(echo ".repeat(100), ")".repeat(100));
     vec![
@@ -100,25 +102,25 @@ fn scenarios() -> Vec<Scenario> {
         probed("a trap", "unreachable").fails("fault/trap", FaultKind::Trap),
         probed("an endless loop", "(loop $again (br $again))").fails("fault/timeout", FaultKind::Timeout),
         probed("memory", "(drop (memory.grow (i32.const 16384)))").fails("fault/memory", FaultKind::Memory),
-        probed("no verdict", "(call $drop (local.get $call)) (return (call $err (i32.const 16) (i32.const 8)))")
-            .fails("fault/bad-verdict", FaultKind::BadVerdict),
+        probed(
+            "no verdict",
+            "(call $drop (local.get $call)) (return (call $err (i32.const 16) (i32.const 8)))",
+        )
+        .fails("fault/bad-verdict", FaultKind::BadVerdict),
         bash("a file that is no component", "ls")
             .plugin("broken.wasm", b"nonsense".to_vec())
             .fails("load/not-wasm", FaultKind::Load),
         bash("a hook that approves", "ls").config(&hook("true")),
         bash("a hook that refuses", "ls").config(&hook("echo no >&2; exit 2")).blocks("hook/block"),
-        bash("a hook that fails", "ls")
-            .config(&hook("exit 7"))
-            .fails("fault/trap", FaultKind::Trap),
+        bash("a hook that fails", "ls").config(&hook("exit 7")).fails("fault/trap", FaultKind::Trap),
         bash("a rule that denies", "make it")
             .config("[permissions]\ndeny = [\"Bash(make *)\"]\n")
             .blocks("policy/deny"),
         bash("a rule that asks", "make it").config(ASK).asks("policy/ask"),
         bash("a mode that lets pass", "make it").config("[permissions]\nmode = \"yolo\"\n"),
-        Scenario::new("a tool that nobody knows", "launch_rocket", json!({})).config(REQUIRED).fails(
-            "input/unknown-tool",
-            FaultKind::BadInput,
-        ),
+        Scenario::new("a tool that nobody knows", "launch_rocket", json!({}))
+            .config(REQUIRED)
+            .fails("input/unknown-tool", FaultKind::BadInput),
         Scenario::new("a tool that nobody requires to be known", "launch_rocket", json!({})),
         Scenario::new("a name that is none", "Bash\u{200b}", json!({"command": "ls"}))
             .fails("input/tool-name", FaultKind::BadInput),
@@ -128,8 +130,12 @@ fn scenarios() -> Vec<Scenario> {
             .fails("input/not-an-object", FaultKind::BadInput),
         Scenario::new("a script that is too deep", "Bash", json!({ "command": deep }))
             .fails("fault/too-big", FaultKind::TooBig),
-        Scenario::new("a file of the host's own", "Write", json!({"file_path": "/home/dev/.claude/settings.json", "content": "x"}))
-            .blocks("self/hooks"),
+        Scenario::new(
+            "a file of the host's own",
+            "Write",
+            json!({"file_path": "/home/dev/.claude/settings.json", "content": "x"}),
+        )
+        .blocks("self/hooks"),
         Scenario::new("a tool of a plugin", "current_time", json!({})),
         Scenario::new("a tool of a plugin, that another one refuses", "current_time", json!({}))
             .plugin("wall.wasm", Plugin::new("wall").refuses("no", "not today").build().unwrap())
@@ -217,7 +223,8 @@ async fn a_tool_of_a_plugin_runs_on_the_wire_as_in_the_library() {
     let place = Place::new();
     let own = Plugin::new("own").tool("own_tool", true).answers("42 — done");
     place.put("own.wasm", &own.build().unwrap());
-    let annotates = "[[hooks]]\nevent = \"post-tool-use\"\nshell = true\ncommand = 'echo look again >&2; exit 2'\n";
+    let annotates =
+        "[[hooks]]\nevent = \"post-tool-use\"\nshell = true\ncommand = 'echo look again >&2; exit 2'\n";
     for config in ["", annotates] {
         let host = place.open(config).await;
         let turn = host.session("s1").turn();
@@ -231,7 +238,8 @@ async fn a_tool_of_a_plugin_runs_on_the_wire_as_in_the_library() {
         let at_once = wire.ok("tools/call", params).await;
         assert_eq!(at_once["judgement"]["verdict"], "allow");
         for output in [&by_permit["output"], &at_once["output"]] {
-            let seen: Vec<_> = output["content"].as_array().unwrap().iter().map(|part| part["text"].clone()).collect();
+            let seen: Vec<_> =
+                output["content"].as_array().unwrap().iter().map(|part| part["text"].clone()).collect();
             assert_eq!(json!(seen), json!(texts));
             assert_eq!(output["is_error"], is_error);
         }
@@ -241,16 +249,16 @@ async fn a_tool_of_a_plugin_runs_on_the_wire_as_in_the_library() {
 
 /// What the wire says of a moment, and what the library says of it.
 fn assert_told(wire: &Value, word: &str, refusal: Option<&Refusal>) {
-    let refusal = refusal.map(|said| json!({"by": said.by, "code": said.code, "fault": said.fault, "reason": said.reason}));
+    let refusal = refusal
+        .map(|said| json!({"by": said.by, "code": said.code, "fault": said.fault, "reason": said.reason}));
     assert_eq!(wire["outcome"], word);
     assert_eq!(wire["refusal"], refusal.unwrap_or_default());
 }
 
 #[tokio::test]
 async fn the_moments_of_a_loop_are_those_of_the_library() {
-    let hook = |event: &str, run: &str| {
-        format!("[[hooks]]\nevent = \"{event}\"\nshell = true\ncommand = '{run}'\n")
-    };
+    let hook =
+        |event: &str, run: &str| format!("[[hooks]]\nevent = \"{event}\"\nshell = true\ncommand = '{run}'\n");
     let config = [
         hook("prompt-submit", "grep -q secret && { echo no secrets >&2; exit 2; }; true"),
         hook("post-tool-use", "echo look again >&2; exit 2"),
@@ -282,7 +290,8 @@ async fn the_moments_of_a_loop_are_those_of_the_library() {
     let portcullis::Ran::Annotated(refusal) = turn.ran(crate::place::bash("ls"), "out").await.outcome else {
         panic!("the hook says nothing");
     };
-    let params = json!({"turn_id": "t1", "id": "c1", "tool": "Bash", "input": {"command": "ls"}, "output": "out"});
+    let params =
+        json!({"turn_id": "t1", "id": "c1", "tool": "Bash", "input": {"command": "ls"}, "output": "out"});
     assert_told(&wire.ok("afterToolCall", params).await, "annotated", Some(&refusal));
     let portcullis::Stopped::GoesOn(refusal) = turn.subagent_stop(cwd, Some("done")).await.outcome else {
         panic!("the hook says nothing");
@@ -306,7 +315,8 @@ async fn the_moments_of_a_loop_are_those_of_the_library() {
 #[tokio::test]
 async fn a_session_that_a_hook_does_not_let_begin_is_refused_on_the_wire_too() {
     let place = Place::new();
-    let config = "[[hooks]]\nevent = \"session-start\"\nshell = true\ncommand = 'echo not today >&2; exit 2'\n";
+    let config =
+        "[[hooks]]\nevent = \"session-start\"\nshell = true\ncommand = 'echo not today >&2; exit 2'\n";
     let mut options = place.options(config);
     options.store_dir = Some(place.path("store"));
     let host = Host::open(options).await.unwrap();

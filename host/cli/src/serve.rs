@@ -13,11 +13,7 @@ use crate::exit::Exit;
 use crate::open;
 use crate::process;
 
-pub(crate) fn run(
-    common: &Common,
-    verb: &ServeArguments,
-    environment: &Environment,
-) -> anyhow::Result<Exit> {
+pub(crate) fn run(common: &Common, verb: &ServeArguments, environment: &Environment) -> anyhow::Result<Exit> {
     let mut options = open::options(common, environment, None)?;
     // It stays, and judges more than one call at a time.
     options.allocation = Allocation::Pool;

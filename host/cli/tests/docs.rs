@@ -158,7 +158,7 @@ fn every_configuration_that_a_page_shows_is_one() {
                     seen += 1;
                 }
                 other => assert!(
-                    ["", "console", "sh", "rust", "wit", "toml cargo", "toml case"].contains(&other),
+                    ["", "console", "sh", "rust", "wit", "toml cargo", "toml case", "wire"].contains(&other),
                     "{}: nothing checks a block of `{other}`",
                     path.display()
                 ),

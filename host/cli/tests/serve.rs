@@ -357,4 +357,3 @@ fn a_guard_that_appears_while_it_runs_acts_at_once() {
     assert_eq!(client.bash("deny")["by"]["name"], "probe");
     client.is_served();
 }
-

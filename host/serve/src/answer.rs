@@ -99,7 +99,8 @@ fn base64(bytes: &[u8]) -> String {
     let letter = |bits: u32| LETTERS.get((bits & 63) as usize).map_or('=', |letter| char::from(*letter));
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
-        let bits = chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        let bits =
+            chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
         for at in 0..4 {
             text.push(if at <= chunk.len() { letter(bits >> (18 - 6 * at)) } else { '=' });
         }
@@ -113,9 +114,14 @@ mod tests {
 
     #[test]
     fn bytes_are_told_as_others_tell_them() {
-        for (bytes, text) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")]
-        {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
             assert_eq!(base64(bytes.as_bytes()), text);
         }
         assert_eq!(base64(&[0, 255, 254, 253]), "AP/+/Q==");

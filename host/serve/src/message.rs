@@ -40,8 +40,15 @@ impl Id {
 /// What a client sends.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Message {
-    Request { id: Id, method: String, params: Map<String, Value> },
-    Notification { method: String, params: Map<String, Value> },
+    Request {
+        id: Id,
+        method: String,
+        params: Map<String, Value>,
+    },
+    Notification {
+        method: String,
+        params: Map<String, Value>,
+    },
     /// An answer, although nothing was asked.
     Answer,
 }
@@ -186,7 +193,8 @@ impl<'a> Scan<'a> {
         if self.peek()? == b'"' {
             return self.text();
         }
-        let end = self.rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && !b"+-.".contains(byte))?;
+        let end =
+            self.rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && !b"+-.".contains(byte))?;
         self.cut(end)
     }
 }
@@ -250,7 +258,10 @@ mod tests {
         ] {
             let (seen, error) = refused(line);
             assert_eq!(seen, id, "{line}");
-            assert!(matches!(error, WireError::Message { field: named, .. } if named == field), "{line}: {error}");
+            assert!(
+                matches!(error, WireError::Message { field: named, .. } if named == field),
+                "{line}: {error}"
+            );
         }
         assert_eq!(refused("[]"), (None, WireError::Batch));
         assert_eq!(refused("7"), (None, WireError::NotAnObject));

@@ -93,16 +93,14 @@ mod tests {
     }
 
     fn field<T: std::fmt::Debug>(result: Result<T, WireError>) -> String {
-        match result.unwrap_err() {
-            WireError::Parameter { field, .. } => field,
-            other => panic!("{other}"),
-        }
+        let error = result.unwrap_err();
+        let WireError::Parameter { field, .. } = error else { panic!("{error}") };
+        field
     }
 
     #[test]
     fn each_wrong_parameter_is_named() {
-        let mut all =
-            parameters(json!({"a": 1, "b": "x", "c": [1], "d": [], "n": null, "l": "", "e": "y"}));
+        let mut all = parameters(json!({"a": 1, "b": "x", "c": [1], "d": [], "n": null, "l": "", "e": "y"}));
         assert_eq!(field(all.text("a")), "a");
         assert_eq!(field(all.flag("b")), "b");
         assert_eq!(field(all.texts("c")), "c");

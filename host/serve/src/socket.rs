@@ -2,8 +2,8 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
@@ -175,7 +175,10 @@ impl Lock {
             }
             // Whoever had it may have removed it before we got it.
             let held = file.metadata()?;
-            if path.symlink_metadata().is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino())) {
+            if path
+                .symlink_metadata()
+                .is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino()))
+            {
                 return Ok(Some(Self { path, _file: file }));
             }
         }

@@ -8,7 +8,9 @@ use portcullis::Host;
 use portcullis::ledger::Ledger;
 use portcullis_serve::{AtEnd, ServeLimits, Server};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
 use tokio::task::JoinHandle;
 
 /// Bytes that either side may be ahead of the other.
@@ -31,7 +33,11 @@ pub(crate) fn server(host: &Host) -> Server {
     Server::new(host.clone(), None, ServeLimits::new())
 }
 
-pub(crate) fn server_with(host: &Host, ledger: Option<Ledger>, change: impl FnOnce(&mut ServeLimits)) -> Server {
+pub(crate) fn server_with(
+    host: &Host,
+    ledger: Option<Ledger>,
+    change: impl FnOnce(&mut ServeLimits),
+) -> Server {
     let mut limits = ServeLimits::new();
     change(&mut limits);
     Server::new(host.clone(), ledger, limits)

@@ -10,7 +10,7 @@ use super::tree::{Rust, Tree, has_extension};
 const CODES: &str = "docs/reference/codes.md";
 /// Names of tools and of events look like names of tests.
 const NAMES: [&str; 2] = ["docs/reference/tools.md", "docs/reference/agents.md"];
-const KINDS: &[&str] = &["load", "fault", "input", "host", "self"];
+const KINDS: &[&str] = &["load", "fault", "input", "host", "self", "wire", "socket"];
 const FAULTS: &str = "host/model/src/fault.rs";
 
 /// Every stable code of the host is in the reference, and no other.
