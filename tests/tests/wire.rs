@@ -434,10 +434,16 @@ async fn a_client_that_does_not_read_is_closed_and_what_waits_for_it_is_refused(
     wire.ask("beforeToolCall", bash("t1", "wait")).await;
     held.started().await;
     // Answers that fill the pipe, and an allow that stands behind them.
-    for _ in 0..300 {
-        wire.ask(&"x".repeat(400), json!({})).await;
+    let unknown = "x".repeat(400);
+    for at in 0..300 {
+        let (method, params) =
+            if at == 299 { ("beforeToolCall", bash("t1", "ls")) } else { (&*unknown, json!({})) };
+        let message =
+            json!({"jsonrpc": "2.0", "id": format!("more {at}"), "method": method, "params": params});
+        if !wire.try_send(&message.to_string()).await {
+            break;
+        }
     }
-    wire.ask("beforeToolCall", bash("t1", "ls")).await;
     wire.served().await;
     let calls = held.calls();
     assert_eq!(calls[..2], ["allow", "block guard/rm"]);

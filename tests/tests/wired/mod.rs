@@ -80,8 +80,13 @@ impl Wire {
     }
 
     pub(crate) async fn send(&mut self, text: &str) {
-        self.output.write_all(text.as_bytes()).await.unwrap();
-        self.output.write_all(b"\n").await.unwrap();
+        assert!(self.try_send(text).await, "the server has gone");
+    }
+
+    /// False when the server does not listen any more.
+    pub(crate) async fn try_send(&mut self, text: &str) -> bool {
+        let line = format!("{text}\n");
+        self.output.write_all(line.as_bytes()).await.is_ok()
     }
 
     /// Asks and does not wait.

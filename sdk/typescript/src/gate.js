@@ -1,0 +1,266 @@
+// A gate, its sessions and their turns.
+
+import { Connection, PROTOCOL } from "./connection.js";
+import { failure, refused, text } from "./refusal.js";
+import { Process, Socket } from "./transport.js";
+
+/** Longer than the server takes for a judgement with hooks, or for the run of a tool. */
+const TIMEOUT = 180_000;
+
+const CLIENT = { name: "portcullis-client", version: "0.1.0" };
+
+export class Gate {
+  #connection;
+  #process;
+  #timeout;
+
+  constructor(connection, process, timeout) {
+    this.#connection = connection;
+    this.#process = process;
+    this.#timeout = timeout;
+  }
+
+  /** Starts a server of one's own. */
+  static async spawn(options = {}) {
+    const { command = "portcullis", args = ["serve"], cwd, env, stderr = "inherit" } = options;
+    return Gate.#greet(() => new Process({ command, args, cwd, env, stderr }), options);
+  }
+
+  /** Connects to a server that is there, at a socket. */
+  static async connect(path, options = {}) {
+    return Gate.#greet(() => new Socket(path), options);
+  }
+
+  static async #greet(make, { timeout = TIMEOUT, client = CLIENT, onJudgement } = {}) {
+    let transport;
+    try {
+      transport = make();
+    } catch (error) {
+      const nothing = { start({ end }) { end("client/not-started", String(error)); }, send() {}, destroy() {}, async close() {} };
+      transport = nothing;
+    }
+    const listen = (method, params) => {
+      if (method === "judgement") onJudgement?.(params);
+    };
+    const connection = new Connection(transport, listen);
+    const gate = new Gate(connection, transport instanceof Process ? transport : undefined, timeout);
+    const notifications = onJudgement ? ["judgement"] : [];
+    const params = { protocol: PROTOCOL, client, notifications };
+    const { result, refusal } = await connection.request("initialize", params, { timeout });
+    const major = (version) => String(version).split(".")[0];
+    if (refusal) {
+      const isOld = refusal.code === "wire/version";
+      connection.fail(isOld ? failure("client/version", refusal.reason) : refusal);
+    } else if (text(result?.protocol) === undefined) {
+      connection.fail(failure("client/garbage", "no version"));
+    } else if (major(result.protocol) !== major(PROTOCOL)) {
+      connection.fail(failure("client/version", `it speaks ${result.protocol}`));
+    }
+    return gate;
+  }
+
+  /** Why every call is refused from now on, or null. */
+  get failure() {
+    return this.#connection.failure;
+  }
+
+  /** The process id of a server of one's own. */
+  get pid() {
+    return this.#process?.pid;
+  }
+
+  /** Opens a session. When that fails, its calls are refused. */
+  async openSession({ cwd, sessionId, directWrites }) {
+    const params = { cwd, session_id: sessionId, direct_writes: directWrites };
+    const { result, refusal } = await this._ask("session/open", params);
+    const started = told(result, refusal, "refused", ["open", "refused"]);
+    const id = text(result?.session_id);
+    const isBroken = refusal ?? (id === undefined ? failure("client/garbage", "no session") : null);
+    return new Session(this, id ?? sessionId ?? "", started, isBroken);
+  }
+
+  /** Ends the connection, and a server of one's own with it. */
+  async close() {
+    await this.#connection.close();
+  }
+
+  /** @internal */
+  async _ask(method, params, { signal, timeout = this.#timeout } = {}) {
+    return this.#connection.request(method, params, { timeout, signal });
+  }
+}
+
+export class Session {
+  #gate;
+  #failure;
+
+  constructor(gate, id, started, isBroken) {
+    this.#gate = gate;
+    this.#failure = isBroken;
+    this.id = id;
+    this.started = started;
+  }
+
+  /** Why every call of it is refused, or null. */
+  get failure() {
+    return this.#failure ?? this.#gate.failure;
+  }
+
+  /** Begins a turn. When that fails, its calls are refused, and its prompt is withheld. */
+  async beginTurn({ prompt, turnId } = {}) {
+    const params = { session_id: this.id, turn_id: turnId, prompt };
+    const { result, refusal } = this.#failure
+      ? { refusal: this.#failure }
+      : await this.#gate._ask("turn/begin", params);
+    const id = text(result?.turn_id);
+    const isBroken = refusal ?? (id === undefined ? failure("client/garbage", "no turn") : null);
+    const heard = prompt === undefined ? null : told(result?.prompt, isBroken, "withheld", ["handed_on", "withheld"]);
+    return new Turn(this.#gate, id ?? turnId ?? "", heard, isBroken);
+  }
+
+  /** What is remembered is to be shortened. */
+  async compact() {
+    return this.#moment("session/compact");
+  }
+
+  /** Ends the session, and its turns before it. */
+  async close() {
+    return this.#moment("session/close");
+  }
+
+  async #moment(method) {
+    const { result, refusal } = this.#failure
+      ? { refusal: this.#failure }
+      : await this.#gate._ask(method, { session_id: this.id });
+    return told(result, refusal, "objected", ["fine", "objected"]);
+  }
+}
+
+export class Turn {
+  #gate;
+  #failure;
+
+  constructor(gate, id, prompt, isBroken) {
+    this.#gate = gate;
+    this.#failure = isBroken;
+    this.id = id;
+    this.prompt = prompt;
+  }
+
+  /** Why every call of it is refused, or null. */
+  get failure() {
+    return this.#failure ?? this.#gate.failure;
+  }
+
+  /** May this call run? Never throws: whatever goes wrong is a refusal. */
+  async beforeToolCall(call, options) {
+    const asked = copied(call);
+    if (asked.refusal) return asked.refusal;
+    const { result, refusal } = await this.#ask("beforeToolCall", asked.params, options);
+    return refusal ?? verdict(result, asked.params);
+  }
+
+  /** A tool has run, or has failed. */
+  async afterToolCall(call, output) {
+    const asked = copied(call);
+    const { result, refusal } = asked.refusal
+      ? { refusal: asked.refusal }
+      : await this.#ask("afterToolCall", { ...asked.params, output });
+    return told(result, refusal, "annotated", ["stands", "annotated"]);
+  }
+
+  /** Runs a tool that a plugin brings: one that was allowed, or one that is judged first. */
+  async callTool(what, options) {
+    let params = { permit: what.permit };
+    if (what.permit === undefined) {
+      const asked = copied(what);
+      if (asked.refusal) return { ran: false, refusal: asked.refusal };
+      params = asked.params;
+    }
+    const { result, refusal } = await this.#ask("tools/call", params, options);
+    if (refusal) return { ran: false, refusal };
+    const { judgement, output } = result ?? {};
+    if (output === null && judgement?.verdict !== "allow") {
+      const said = verdict(judgement, params);
+      return { ran: false, refusal: said.allowed ? failure("client/garbage", "nothing ran") : said };
+    }
+    if (!Array.isArray(output?.content) || typeof output.is_error !== "boolean") {
+      return { ran: false, refusal: failure("client/garbage", "no output") };
+    }
+    const content = output.content.map((part) =>
+      part.type === "binary"
+        ? { type: "binary", mimeType: part.mime_type, data: Buffer.from(part.data, "base64") }
+        : { type: "text", text: part.text },
+    );
+    return { ran: true, content, isError: output.is_error, fault: output.fault ?? null };
+  }
+
+  /** A worker has said its last words. */
+  async subagentStop({ words } = {}) {
+    return this.#stop("turn/subagentStop", { words });
+  }
+
+  /** The model has said its last words. `stop: false` when the user broke off. */
+  async end({ words, stop } = {}) {
+    return this.#stop("turn/end", { words, stop });
+  }
+
+  async #stop(method, params) {
+    const { result, refusal } = await this.#ask(method, params);
+    return told(result, refusal, "ends", ["ends", "goes_on", "at_the_limit"]);
+  }
+
+  async #ask(method, params, options) {
+    if (this.#failure) return { refusal: this.#failure };
+    return this.#gate._ask(method, { turn_id: this.id, ...params }, options);
+  }
+}
+
+/** The call as it is sent. What is allowed is this copy, whatever becomes of the original. */
+function copied({ tool, input, id, cwd }) {
+  try {
+    const params = JSON.parse(JSON.stringify({ tool, input, id, cwd }));
+    return { params };
+  } catch (error) {
+    return { refusal: failure("client/input", String(error)) };
+  }
+}
+
+function frozen(value) {
+  if (value !== null && typeof value === "object") {
+    Object.values(value).forEach(frozen);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+/** What a judgement means. Only what is an allow in every part is one. */
+function verdict(judgement, asked) {
+  const { verdict: word, by, code, fault, reason, permit } = judgement ?? {};
+  const isClean = by === null && code === null && fault === null && reason === null;
+  const isOurs = judgement?.id === (asked.id ?? "");
+  if (word === "allow" && isClean && isOurs) {
+    const [handle, tool, digest] = [text(permit?.id), text(permit?.tool), text(permit?.digest)];
+    if (handle === undefined || tool === undefined || digest === undefined) {
+      return failure("client/garbage", "an allow without a permit");
+    }
+    const autoApproved = judgement.auto_approved === true;
+    return Object.freeze({ allowed: true, tool, input: frozen(asked.input), permit: handle, digest, autoApproved });
+  }
+  if ((word === "block" || word === "ask") && isOurs && text(reason) !== undefined && by !== null) {
+    return refused({ by, code: code ?? null, fault: fault ?? null, reason, wantsConsent: word === "ask" });
+  }
+  return failure("client/garbage", `no judgement: ${JSON.stringify(judgement)}`);
+}
+
+/** What became of a moment. What cannot be read is the closed one of its outcomes. */
+function told(result, refusal, closed, known) {
+  if (refusal) return { outcome: closed, refusal, hooks: [] };
+  const said = result?.refusal;
+  if (!known.includes(result?.outcome) || (said !== null && text(said?.reason) === undefined)) {
+    return { outcome: closed, refusal: failure("client/garbage", "no outcome"), hooks: [] };
+  }
+  const objection = said === null ? null : refused(said);
+  return { outcome: result.outcome, refusal: objection, hooks: result.hooks ?? [] };
+}
+

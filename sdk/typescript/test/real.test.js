@@ -1,0 +1,191 @@
+// The client against the real program.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { Gate } from "../src/index.js";
+import { PROGRAM, guarded, isFault, isServed, place, real, turn } from "./support.js";
+
+test("a loop is served by a process of its own", async (t) => {
+  const here = place(t);
+  const gate = await real(t, here);
+  assert.equal(gate.failure, null);
+  const session = await gate.openSession({ cwd: here.cwd, sessionId: "s1" });
+  assert.deepEqual([session.id, session.started.outcome, session.failure], ["s1", "open", null]);
+  const turn = await session.beginTurn({ prompt: "clean up" });
+  assert.equal(turn.prompt.outcome, "handed_on");
+  await isServed(here, turn);
+  const call = { tool: "Bash", input: { command: "ls" }, id: "c9" };
+  assert.equal((await turn.afterToolCall(call, "README.md")).outcome, "stands");
+  assert.equal((await turn.subagentStop({ words: "done" })).outcome, "ends");
+  assert.equal((await turn.end({ words: "done" })).outcome, "ends");
+  isFault(await guarded(here, turn, "ls"), "wire/unknown", "bad-input");
+  assert.equal((await session.compact()).outcome, "fine");
+  assert.equal((await session.close()).outcome, "fine");
+  await gate.close();
+  isFault(await guarded(here, turn, "ls"), "client/lost", "internal");
+});
+
+test("what is allowed is what was judged, whatever becomes of the original", async (t) => {
+  const here = place(t);
+  const own = await turn(await real(t, here));
+  const input = { command: "ls" };
+  const waiting = own.beforeToolCall({ tool: "Bash", input });
+  input.command = "rm -rf /";
+  const verdict = await waiting;
+  assert.equal(verdict.allowed, true);
+  assert.deepEqual(verdict.input, { command: "ls" });
+  assert.throws(() => (verdict.input.command = "rm -rf /"), TypeError);
+  const tricky = { toJSON: () => ({ command: "rm -rf build" }), command: "ls" };
+  assert.equal((await own.beforeToolCall({ tool: "Bash", input: tricky })).code, "guard/rm");
+  const circle = {};
+  circle.self = circle;
+  isFault({ verdict: await own.beforeToolCall({ tool: "Bash", input: circle }), ran: false }, "client/input", "bad-input");
+  for (const odd of [undefined, 7n]) {
+    assert.equal((await own.beforeToolCall({ tool: "Bash", input: odd })).allowed, false);
+  }
+  await isServed(here, own);
+});
+
+test("a tool of a plugin runs with its permit, once, or is judged first", async (t) => {
+  const here = place(t);
+  const own = await turn(await real(t, here));
+  const call = { tool: "current_time", input: {} };
+  const verdict = await own.beforeToolCall(call);
+  assert.equal(verdict.allowed, true);
+  const ran = await own.callTool(verdict);
+  assert.deepEqual([ran.ran, ran.isError, ran.content[0].type], [true, false, "text"]);
+  const again = await own.callTool(verdict);
+  assert.deepEqual([again.ran, again.refusal.code], [false, "wire/unknown"]);
+  assert.equal((await own.callTool(call)).ran, true);
+  const refused = await own.callTool({ tool: "Bash", input: { command: "rm -rf build" } });
+  assert.deepEqual([refused.ran, refused.refusal.code, refused.refusal.fault], [false, "guard/rm", null]);
+  const agents = await own.callTool({ tool: "Bash", input: { command: "ls" } });
+  assert.deepEqual([agents.ran, agents.refusal.code], [false, "wire/not-a-plugin-tool"]);
+});
+
+test("consent that nobody has given is a refusal that says so", async (t) => {
+  const here = place(t);
+  here.config('[permissions]\nmode = "ask"\nallow = ["Bash(ls)"]\n');
+  const own = await turn(await real(t, here));
+  await isServed(here, own);
+  const { verdict, ran } = await guarded(here, own, "make it");
+  assert.deepEqual([ran, verdict.allowed, verdict.wantsConsent, verdict.fault], [false, false, true, null]);
+});
+
+test("a hook's word reaches the loop", async (t) => {
+  const here = place(t);
+  const hook = (event, run) => `[[hooks]]\nevent = "${event}"\nshell = true\ncommand = '${run}'\n`;
+  here.config(
+    hook("prompt-submit", "echo no secrets >&2; exit 2") +
+      hook("post-tool-use", "echo look again >&2; exit 2") +
+      hook("stop", "grep -q really || { echo go on >&2; exit 2; }"),
+  );
+  const session = await (await real(t, here)).openSession({ cwd: here.cwd });
+  const own = await session.beginTurn({ prompt: "my secret" });
+  assert.equal(own.prompt.outcome, "withheld");
+  assert.match(own.prompt.refusal.reason, /no secrets/);
+  await isServed(here, own);
+  const annotated = await own.afterToolCall({ tool: "Bash", input: { command: "ls" } }, "out");
+  assert.equal(annotated.outcome, "annotated");
+  assert.match(annotated.refusal.reason, /look again/);
+  assert.equal((await own.end({ words: "done" })).outcome, "goes_on");
+  assert.equal((await own.end({ words: "really done" })).outcome, "ends");
+});
+
+/** A hook that holds up the calls that say `wait`, and says when it does. */
+function held(here) {
+  const started = join(here.dir, "started");
+  execFileSync("mkfifo", [started]);
+  here.config(
+    `[[hooks]]\nevent = "pre-tool-use"\nshell = true\ncommand = 'grep -q wait || exit 0; : > "${started}"; exec tail -f /dev/null'\n`,
+  );
+  return async () => (await open(started, "r")).close();
+}
+
+test("a server that dies in the middle of a call is a refusal", async (t) => {
+  const here = place(t);
+  const started = held(here);
+  const gate = await real(t, here);
+  const own = await turn(gate);
+  await isServed(here, own);
+  const waiting = [guarded(here, own, "wait"), guarded(here, own, "wait")];
+  await started();
+  process.kill(gate.pid, "SIGKILL");
+  for (const call of waiting) isFault(await call, "client/lost", "internal");
+  isFault(await guarded(here, own, "ls"), "client/lost", "internal");
+  assert.equal(gate.failure.code, "client/lost");
+  assert.equal((await own.end()).outcome, "ends");
+});
+
+test("a call that is cancelled is a refusal, and the next one is served", async (t) => {
+  const here = place(t);
+  const started = held(here);
+  const own = await turn(await real(t, here));
+  await isServed(here, own);
+  const cancel = new AbortController();
+  const waiting = guarded(here, own, "wait", { signal: cancel.signal });
+  await started();
+  cancel.abort();
+  isFault(await waiting, "client/cancelled", "internal");
+  isFault(await guarded(here, own, "ls", { signal: cancel.signal }), "client/cancelled", "internal");
+  await isServed(here, own);
+});
+
+test("an answer that is late is a refusal, and the next one is served", async (t) => {
+  const here = place(t);
+  const started = held(here);
+  const own = await turn(await real(t, here));
+  await isServed(here, own);
+  const waiting = guarded(here, own, "wait", { timeout: 300 });
+  await started();
+  isFault(await waiting, "client/timeout", "timeout");
+  await isServed(here, own);
+});
+
+test("many clients share a server at a socket, and its end refuses all", async (t) => {
+  const here = place(t);
+  const path = join(here.dir, "run", "s");
+  const child = spawn(PROGRAM, ["serve", "-v", "--socket", path], { env: here.env, cwd: here.cwd, stdio: ["ignore", "ignore", "pipe"] });
+  t.after(() => child.kill("SIGKILL"));
+  await new Promise((resolve) => child.stderr.on("data", (text) => String(text).includes("listening") && resolve()));
+  const gates = await Promise.all([Gate.connect(path), Gate.connect(path)]);
+  const turns = await Promise.all(gates.map((gate) => turn(gate)));
+  for (const own of turns) await isServed(here, own);
+  await gates[0].close();
+  await isServed(here, turns[1]);
+  isFault(await guarded(here, turns[0], "ls"), "client/lost", "internal");
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  assert.equal(await ended, 0);
+  isFault(await guarded(here, turns[1], "ls"), "client/lost", "internal");
+  assert.equal(existsSync(path), false);
+  const late = await Gate.connect(path);
+  isFault(await guarded(here, await turn(late), "ls"), "client/not-started", "load");
+});
+
+test("judgements are heard of", async (t) => {
+  const here = place(t);
+  const heard = [];
+  const own = await turn(await real(t, here, { onJudgement: (judgement) => heard.push(judgement.code) }));
+  await isServed(here, own);
+  await own.end();
+  assert.deepEqual(heard, [null, "guard/rm"]);
+});
+
+test("a server that does not start is a refusal", async (t) => {
+  const here = place(t);
+  await isServed(here, await turn(await real(t, here)));
+  here.config("[plugins]\nenabeld = []\n");
+  const broken = await real(t, here, { stderr: "ignore" });
+  isFault(await guarded(here, await turn(broken), "ls"), "client/lost", "internal");
+  for (const [command, cwd] of [["portcullis-is-not-here", here.cwd], [PROGRAM, join(here.dir, "nowhere")], ["\0", here.cwd]]) {
+    const absent = await Gate.spawn({ command, cwd, env: here.env });
+    isFault(await guarded(here, await turn(absent), "ls"), "client/not-started", "load");
+    await absent.close();
+  }
+});

@@ -1,0 +1,42 @@
+// Compiles only if the types say what the client does. It is never run.
+
+import { Gate, PROTOCOL, type Allowed, type Fault, type Ran, type Refused, type Session, type Turn, type Verdict } from "portcullis-client";
+
+const version: string = PROTOCOL;
+
+export async function loop(run: (tool: string, input: unknown) => Promise<string>): Promise<string> {
+  const gate: Gate = await Gate.spawn({ command: "portcullis", args: ["serve"], cwd: "/home/dev/app", stderr: "ignore", timeout: 1000 });
+  const other: Gate = await Gate.connect("/home/dev/run/s", { onJudgement: (judgement) => void judgement["code"] });
+  if (gate.failure) return gate.failure.reason;
+  const session: Session = await gate.openSession({ cwd: "/home/dev/app", sessionId: "s1", directWrites: ["docs/**"] });
+  if (session.started.outcome === "refused") return session.started.refusal?.reason ?? "";
+  const turn: Turn = await session.beginTurn({ prompt: version });
+  if (turn.prompt?.outcome === "withheld") return turn.prompt.refusal?.reason ?? "";
+  const call = { tool: "Bash", input: { command: "ls" }, id: "c1" };
+  const verdict: Verdict = await turn.beforeToolCall(call, { signal: AbortSignal.timeout(10), timeout: 10 });
+  // @ts-expect-error: before it is known that the call is allowed there is no permit.
+  verdict.permit;
+  if (!verdict.allowed) {
+    const refused: Refused = verdict;
+    const fault: Fault | null = refused.fault;
+    // @ts-expect-error: what is refused has no arguments to run.
+    verdict.input;
+    return `${refused.by.name} ${refused.code} ${fault} ${refused.wantsConsent} ${refused.reason}`;
+  }
+  const allowed: Allowed = verdict;
+  // @ts-expect-error: what was judged does not change.
+  allowed.input = {};
+  const output = await run(allowed.tool, allowed.input);
+  const told = await turn.afterToolCall(call, output);
+  if (told.outcome === "annotated") return told.refusal?.reason ?? "";
+  const ran: Ran = await turn.callTool({ tool: "current_time", input: {} });
+  if (ran.ran) for (const part of ran.content) if (part.type === "binary") void part.data.byteLength;
+  const end = await turn.end({ words: "done", stop: false });
+  if (end.outcome === "goes_on") return end.refusal?.reason ?? "";
+  await turn.subagentStop({ words: "done" });
+  await session.compact();
+  await session.close();
+  await other.close();
+  await gate.close();
+  return "done";
+}
