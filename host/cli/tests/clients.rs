@@ -39,3 +39,9 @@ fn the_client_in_typescript_holds_against_the_binary() {
     let is_new_enough = ["-e", "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)"];
     run("typescript", "node", &is_new_enough, &["--test", "test/fake.test.js", "test/real.test.js"]);
 }
+
+#[test]
+fn the_client_in_python_holds_against_the_binary() {
+    let is_new_enough = ["-c", "import sys; sys.exit(sys.version_info < (3, 11))"];
+    run("python", "python3", &is_new_enough, &["-B", "-m", "unittest"]);
+}

@@ -84,6 +84,17 @@ export class Connection {
     if (!this.failure) this.#transport.send(JSON.stringify(message) + "\n");
   }
 
+  #hear({ method, params }) {
+    try {
+      this.#listen?.(method, params);
+    } catch (error) {
+      // It is the loop's own, and no reason to hear no answers any more.
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+
   #read(chunk) {
     if (this.failure) return;
     let from = 0;
@@ -113,7 +124,7 @@ export class Connection {
     }
     if (!("id" in message)) {
       if (typeof message.method !== "string") return this.fail(failure("client/garbage", "it is no message"));
-      return this.#listen?.(message.method, message.params);
+      return this.#hear(message);
     }
     const done = this.#pending.get(message.id);
     if (!done) {

@@ -1,0 +1,247 @@
+"""What a loop is told, read strictly: only what is an allow in every part is one."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+Fault: TypeAlias = str
+"""`trap`, `timeout`, `memory`, `bad-verdict`, `load`, `resource`, `too-big`, `bad-input` or `internal`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedBy:
+    """Who refused; `client` when nobody could be asked."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The call may run: with `input`, which is what was judged, and with nothing else."""
+
+    tool: str
+    """The tool's canonical name."""
+    input_text: str
+    """The arguments that were judged, as JSON."""
+    permit: str
+    """Names the permit, once, for `call_tool`."""
+    digest: str
+    """SHA-256 of what was judged."""
+    auto_approved: bool
+    """The tool's own plugin says that the user need not be asked."""
+    allowed: Literal[True] = True
+
+    @property
+    def input(self) -> Any:
+        """The arguments that were judged: a copy of its own each time."""
+        return json.loads(self.input_text)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The call must not run."""
+
+    by: RefusedBy
+    code: str | None
+    """A stable word such as `guard/rm`, `fault/timeout`, `wire/cancelled` or `client/lost`."""
+    fault: Fault | None
+    """None for a decision."""
+    reason: str
+    """What the model is told."""
+    detail: str = ""
+    """What a person is told besides."""
+    wants_consent: bool = False
+    """Nobody objects, and the user is to be asked. Without their word it is a refusal."""
+    allowed: Literal[False] = False
+
+
+Verdict: TypeAlias = Allowed | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class HookRun:
+    """One hook that was asked."""
+
+    hook: str
+    said: str
+    why: str | None
+    millis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What became of a moment. When nobody could be asked it is the closed one of its outcomes."""
+
+    outcome: str
+    refusal: Refused | None = None
+    hooks: tuple[HookRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """A part of a tool's output that is no text."""
+
+    mime_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A plugin's tool has run."""
+
+    content: tuple[str | Binary, ...]
+    is_error: bool
+    fault: Fault | None = None
+    ran: Literal[True] = True
+
+
+@dataclass(frozen=True, slots=True)
+class NotRun:
+    """A plugin's tool has not run."""
+
+    refusal: Refused
+    ran: Literal[False] = False
+
+
+_FAILURES: Mapping[str, tuple[str, Fault, str]] = {
+    "client/not-started": ("it could not be started", "load", "`portcullis doctor`"),
+    "client/version": ("it speaks another version of the protocol", "load", "`portcullis --version`"),
+    "client/lost": ("the connection to it was lost", "internal", "`portcullis doctor`"),
+    "client/timeout": ("it did not answer in time", "timeout", "`portcullis doctor`"),
+    "client/garbage": ("what it answered is no answer", "bad-verdict", "`portcullis doctor`"),
+    "client/cancelled": ("the call was cancelled", "internal", "the call again if it is still wanted"),
+    "client/input": ("its arguments are not JSON", "bad-input", "`portcullis doctor`"),
+}
+
+_CLIENT = RefusedBy("client", "portcullis")
+
+
+def failure(code: str, detail: str = "") -> Refused:
+    """The refusal for one of `_FAILURES`. `detail` is for people, and the model does not see it."""
+    what, fault, way_out = _FAILURES[code]
+    reason = (
+        f"Blocked, because Portcullis did not judge this call: {what}. This is a fault and not a decision: the call "
+        f"was not found to be wrong. Ask the user to run {way_out}."
+    )
+    return Refused(_CLIENT, code, fault, reason, detail)
+
+
+def refused_by(error: object) -> Refused:
+    """The refusal for the `error` of an answer."""
+    parts = error if isinstance(error, dict) else {}
+    data = parts.get("data")
+    data = data if isinstance(data, dict) else {}
+    message = text(parts.get("message")) or "it failed"
+    reason = (
+        f"Blocked, because Portcullis did not judge this call: {message}. This is a fault and not a decision: the "
+        "call was not found to be wrong."
+    )
+    code, fault = text(data.get("code")) or "client/garbage", text(data.get("fault")) or "internal"
+    return Refused(_CLIENT, code, fault, reason, text(data.get("hint")) or "")
+
+
+def text(value: object) -> str | None:
+    """A text that says something."""
+    return value if isinstance(value, str) and value else None
+
+
+def _by(value: object) -> RefusedBy | None:
+    if not isinstance(value, dict):
+        return None
+    kind, name = value.get("kind"), value.get("name")
+    return RefusedBy(kind, name) if isinstance(kind, str) and isinstance(name, str) else None
+
+
+def _refusal(value: object, wants_consent: bool = False) -> Refused | None:
+    """A refusal of the server's; None when it is none."""
+    if not isinstance(value, dict):
+        return None
+    by, reason = _by(value.get("by")), text(value.get("reason"))
+    code, fault = value.get("code"), value.get("fault")
+    words = all(word is None or isinstance(word, str) for word in (code, fault))
+    if by is None or reason is None or not words:
+        return None
+    return Refused(by, code, fault, reason, wants_consent=wants_consent)
+
+
+def verdict(judgement: object, asked: Mapping[str, Any]) -> Verdict:
+    """What a judgement means."""
+    if isinstance(judgement, dict) and judgement.get("id") == asked.get("id", ""):
+        word = judgement.get("verdict")
+        objections = ("by", "code", "fault", "reason")
+        if word == "allow" and all(key in judgement and judgement[key] is None for key in objections):
+            return _allowed(judgement, asked)
+        if word in ("block", "ask"):
+            refusal = _refusal(judgement, wants_consent=word == "ask")
+            if refusal is not None:
+                return refusal
+    return failure("client/garbage", f"no judgement: {judgement!r}")
+
+
+def _allowed(judgement: Mapping[str, Any], asked: Mapping[str, Any]) -> Verdict:
+    permit = judgement.get("permit")
+    permit = permit if isinstance(permit, dict) else {}
+    handle, tool, digest = (text(permit.get(key)) for key in ("id", "tool", "digest"))
+    if handle is None or tool is None or digest is None:
+        return failure("client/garbage", "an allow without a permit")
+    return Allowed(tool, json.dumps(asked["input"]), handle, digest, judgement.get("auto_approved") is True)
+
+
+def told(result: object, refusal: Refused | None, closed: str, known: Sequence[str]) -> Told:
+    """What became of a moment. What cannot be read is the closed one of its outcomes."""
+    if refusal is not None:
+        return Told(closed, refusal)
+    if isinstance(result, dict) and result.get("outcome") in known and "refusal" in result:
+        said = _refusal(result["refusal"])
+        if said is not None or result["refusal"] is None:
+            return Told(result["outcome"], said, _hooks(result.get("hooks")))
+    return Told(closed, failure("client/garbage", "no outcome"))
+
+
+def _hooks(value: object) -> tuple[HookRun, ...]:
+    runs = value if isinstance(value, list) else []
+    return tuple(
+        HookRun(str(run.get("hook")), str(run.get("said")), run.get("why"), int(run.get("millis") or 0))
+        for run in runs
+        if isinstance(run, dict)
+    )
+
+
+def ran(result: object, asked: Mapping[str, Any]) -> Ran | NotRun:
+    """What became of a plugin's tool."""
+    parts = result if isinstance(result, dict) else {}
+    judgement, output = parts.get("judgement"), parts.get("output")
+    if output is None and judgement is not None:
+        said = verdict(judgement, asked)
+        return NotRun(said if isinstance(said, Refused) else failure("client/garbage", "nothing ran"))
+    if isinstance(output, dict) and isinstance(output.get("is_error"), bool):
+        try:
+            content = tuple(_part(part) for part in output["content"])
+            return Ran(content, output["is_error"], text(output.get("fault")))
+        except (KeyError, TypeError, ValueError, binascii.Error):
+            pass
+    return NotRun(failure("client/garbage", "no output"))
+
+
+def _part(part: Mapping[str, Any]) -> str | Binary:
+    if part["type"] == "binary":
+        return Binary(str(part["mime_type"]), base64.b64decode(part["data"], validate=True))
+    return str(part["text"])
+
+
+def copied(
+    tool: str, input: Any, id: str | None, cwd: str | None
+) -> tuple[dict[str, Any], None] | tuple[None, Refused]:
+    """The call as it is sent. What is allowed is this copy, whatever becomes of the original."""
+    parts = {"tool": tool, "input": input, "id": id, "cwd": cwd}
+    try:
+        copy = json.loads(json.dumps({key: value for key, value in parts.items() if value is not None}, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        return None, failure("client/input", str(error))
+    return copy, None
