@@ -44,6 +44,7 @@ impl Held {
             place.path("go").display()
         );
         let config = format!("[[hooks]]\nevent = \"pre-tool-use\"\nshell = true\ncommand = '{wait}'\n{more}");
+        place.put("own.wasm", &Plugin::new("own").tool("own_tool", true).build().unwrap());
         let mut options = place.options(&config);
         options.env.insert("PATH".to_owned(), "/usr/bin:/bin".to_owned());
         options.config.audit.allowed = true;
@@ -226,8 +227,9 @@ async fn a_call_that_is_cancelled_is_refused_and_written_down() {
     let mut wire = Wire::in_turn(&held.server).await;
     assert_eq!(wire.bash("ls").await["verdict"], "allow");
     assert_eq!(wire.bash("rm -rf x").await["verdict"], "block");
-    for method in ["beforeToolCall", "tools/call"] {
-        let waiting = wire.ask(method, bash("t1", "wait")).await;
+    let own = json!({"turn_id": "t1", "tool": "own_tool", "input": {"x": "wait"}});
+    for (method, params) in [("beforeToolCall", bash("t1", "wait")), ("tools/call", own)] {
+        let waiting = wire.ask(method, params).await;
         held.started().await;
         wire.notify("$/cancelRequest", json!({"id": waiting})).await;
         // Again, and one that nobody asked: nothing.
@@ -345,7 +347,11 @@ async fn a_permit_works_once_and_for_its_own_turn() {
     assert_eq!(wire.refused("tools/call", kept[2].clone()).await, "wire/unknown");
     // A tool that the agent runs itself is not run here, and its permit is spent.
     let judged = permit(wire.bash("ls").await);
-    assert_eq!(wire.refused("tools/call", judged.clone()).await, "wire/not-a-plugin-tool");
+    let ran = wire.ok("tools/call", judged.clone()).await;
+    assert_eq!(
+        (&ran["error"]["code"], &ran["output"]["is_error"]),
+        (&json!("unknown_capability"), &json!(true))
+    );
     assert_eq!(wire.refused("tools/call", judged).await, "wire/unknown");
     assert_eq!(wire.bash("rm -rf x").await["permit"], Value::Null);
 }

@@ -13,11 +13,13 @@ mod wired;
 
 use std::collections::BTreeSet;
 
-use portcullis::{Host, RunError, Started};
+use portcullis::surface::Reading;
+use portcullis::{Called, Host, Started};
 use portcullis_model::call::ToolCall;
+use portcullis_model::capability::Domain;
 use portcullis_model::fault::FaultKind;
 use portcullis_model::judgement::Refusal;
-use portcullis_runtime::Content;
+use portcullis_runtime::{Content, ToolOutput};
 use portcullis_tests::guest::Guard;
 use portcullis_tests::plugin::Plugin;
 use serde_json::{Value, json};
@@ -179,16 +181,9 @@ async fn every_call_is_judged_on_the_wire_as_in_the_library() {
         assert_eq!(judged["permit"]["digest"].as_str().map(str::to_owned), digest, "{}", scenario.what);
         assert_eq!(judged["permit"].is_null(), judged["verdict"] != "allow", "{}", scenario.what);
         assert_eq!(without_time(judged), library, "{}", scenario.what);
-        // The other way to a tool is judged alike.
-        let id = wire.ask("tools/call", params).await;
-        let answer = wire.answer(id).await;
-        if library["verdict"] == "allow" {
-            let ran = answer["result"]["output"].is_object();
-            assert!(ran || answer["error"]["data"]["code"] == "wire/not-a-plugin-tool", "{answer}");
-        } else {
-            assert_eq!(answer["result"]["output"], Value::Null, "{}", scenario.what);
-            assert_eq!(without_time(answer["result"]["judgement"].clone()), library, "{}", scenario.what);
-        }
+        // So is the other way to a tool, and what it gives back.
+        let ran = host.session("s1").turn().call(scenario.call()).await;
+        assert_eq!(wire.ok("tools/call", params).await, called(&ran), "{}", scenario.what);
         let (verdict, code, fault) = scenario.says;
         faults.extend(fault.map(FaultKind::as_str));
         let expected = json!({"verdict": verdict, "code": code, "fault": fault});
@@ -203,19 +198,25 @@ async fn every_call_is_judged_on_the_wire_as_in_the_library() {
     assert_eq!(all.difference(&faults).copied().collect::<Vec<_>>(), ["internal", "resource"]);
 }
 
-/// The output of a tool as the wire has it.
-fn told(ran: Result<Result<portcullis_runtime::ToolOutput, String>, RunError>) -> (Vec<String>, bool) {
-    match ran {
-        Ok(Ok(output)) => {
-            let text = |part: &Content| match part {
-                Content::Text(text) => text.clone(),
-                Content::Binary { mime_type, .. } => mime_type.clone(),
-            };
-            (output.content.iter().map(text).collect(), output.is_error)
-        }
-        Ok(Err(text)) => (vec![text], true),
-        Err(error) => (vec![error.to_string()], true),
-    }
+/// The answer to a call, as the wire has it.
+fn called(called: &Called) -> Value {
+    let error = called.error.as_ref().map(|error| {
+        let refusal = error.refusal.as_ref().map(refusal);
+        json!({"code": error.code, "refusal": refusal})
+    });
+    json!({"output": output(&called.output), "error": error})
+}
+
+fn output(output: &ToolOutput) -> Value {
+    let part = |part: &Content| match part {
+        Content::Text(text) => json!({"type": "text", "text": text}),
+        Content::Binary { mime_type, bytes } => panic!("{mime_type}: {bytes:?}"),
+    };
+    json!({"content": output.content.iter().map(part).collect::<Vec<_>>(), "is_error": output.is_error})
+}
+
+fn refusal(said: &Refusal) -> Value {
+    json!({"by": said.by, "code": said.code, "fault": said.fault, "reason": said.reason})
 }
 
 #[tokio::test]
@@ -229,30 +230,94 @@ async fn a_tool_of_a_plugin_runs_on_the_wire_as_in_the_library() {
         let host = place.open(config).await;
         let turn = host.session("s1").turn();
         let permit = turn.judge(call("own_tool", json!({}))).await.outcome.unwrap();
-        let (texts, is_error) = told(turn.run(permit).await);
+        let library = turn.run(permit).await.unwrap().unwrap();
+        let expected = json!({"output": output(&library), "error": null});
+        assert_eq!(library.content.len(), if config.is_empty() { 1 } else { 2 }, "{library:?}");
         let mut wire = Wire::in_turn(&server(&host)).await;
         let params = json!({"turn_id": "t1", "tool": "own_tool", "input": {}});
         let judged = wire.ok("beforeToolCall", params.clone()).await;
-        let by_permit =
-            wire.ok("tools/call", json!({"turn_id": "t1", "permit": judged["permit"]["id"]})).await;
-        let at_once = wire.ok("tools/call", params).await;
-        assert_eq!(at_once["judgement"]["verdict"], "allow");
-        for output in [&by_permit["output"], &at_once["output"]] {
-            let seen: Vec<_> =
-                output["content"].as_array().unwrap().iter().map(|part| part["text"].clone()).collect();
-            assert_eq!(json!(seen), json!(texts));
-            assert_eq!(output["is_error"], is_error);
-        }
-        assert_eq!(texts.len(), if config.is_empty() { 1 } else { 2 }, "{texts:?}");
+        let by_permit = json!({"turn_id": "t1", "permit": judged["permit"]["id"]});
+        assert_eq!(wire.ok("tools/call", by_permit).await, expected);
+        assert_eq!(wire.ok("tools/call", params).await, expected);
+        // Arguments that do not fit its schema are the schema's to refuse, on every way.
+        let wrong = call("own_tool", json!(["x"]));
+        let library = turn.call(wrong).await;
+        let params = json!({"turn_id": "t1", "id": "c1", "tool": "own_tool", "input": ["x"]});
+        let seen = wire.ok("tools/call", params).await;
+        assert_eq!(seen, called(&library));
+        assert_eq!(seen["error"]["code"], "refused");
     }
 }
 
+#[tokio::test]
+async fn what_a_turn_offers_is_told_on_the_wire_as_in_the_library() {
+    let place = Place::new();
+    let own = Plugin::new("own").tool("own_tool", true).tool("other_tool", false);
+    place.put("own.wasm", &own.build().unwrap());
+    let host = place.open("").await;
+    let turn = host.session("library").turn();
+    let mut wire = Wire::in_turn(&server(&host)).await;
+    let params = json!({"turn_id": "t1"});
+    let surface = turn.surface(None);
+    let listed = wire.ok("tools/list", params.clone()).await;
+    assert_eq!(listed["definitions"], json!(surface.definitions(false)));
+    assert_eq!(listed["catalogue"], surface.catalogue());
+    let names: Vec<_> = surface.shown().map(|tool| tool.name.clone()).collect();
+    assert!(
+        names.contains(&"own_tool".to_owned()) && names.contains(&"current_time".to_owned()),
+        "{names:?}"
+    );
+    // What a turn is about decides what is shown, and every tool can be called all the same.
+    let reading = Reading { needs: [Domain::Web].into(), ..Reading::default() };
+    let surface = host.session("library").turn().surface(Some(&reading));
+    wire.ok("turn/begin", json!({"session_id": "s1", "turn_id": "t2"})).await;
+    let read = json!({"turn_id": "t2", "reading": {"needs": ["web"]}, "provider_defers": true});
+    let listed = wire.ok("tools/list", read).await;
+    assert_eq!(listed["definitions"], json!(surface.definitions(true)));
+    assert_eq!(listed["catalogue"], surface.catalogue());
+    let deferred: Vec<_> = surface.deferred().map(|tool| &tool.name).collect();
+    assert_eq!(listed["deferred"], json!(deferred));
+    // A search is a call.
+    let library = turn.call(call("find_tools", json!({"query": "own"}))).await;
+    let found = wire.ok("tools/find", json!({"turn_id": "t1", "id": "c1", "query": "own"})).await;
+    assert_eq!(json!({"output": found["output"], "error": found["error"]}), called(&library));
+    assert!(found["output"]["content"][0]["text"].as_str().unwrap().contains("own_tool"), "{found}");
+    let section = turn.standing().await;
+    let told = wire.ok("turn/standing", params).await;
+    assert_eq!((&told["text"], &told["tokens"]), (&json!(section.text), &json!(section.tokens)));
+    assert_eq!(told["epoch"], turn.epoch());
+    assert_eq!(wire.ok("registry/report", json!({})).await, json!(host.capabilities()));
+}
+
+#[tokio::test]
+async fn a_change_of_what_there_is_is_told_to_who_wants_to_hear_of_it() {
+    let place = Place::new();
+    let host = place.watch("").await;
+    let server = server(&host);
+    let mut listener = Wire::listening(&server, &["registry/changed"]).await;
+    let mut deaf = Wire::in_turn(&server).await;
+    let own = Plugin::new("own").tool("own_tool", true);
+    place.put("own.wasm", &own.build().unwrap());
+    host.refresh();
+    let heard = listener.next().await.unwrap();
+    assert_eq!(heard["method"], "registry/changed");
+    assert_eq!(heard["params"]["added"], json!([{"kind": "tool", "name": "own_tool"}]));
+    assert_eq!(heard["params"]["to"], host.capabilities().epoch);
+    // The turn that runs has what it had; the next one has the tool, and is told so.
+    let params = json!({"turn_id": "t1", "tool": "own_tool", "input": {}});
+    assert_eq!(deaf.ok("tools/call", params).await["error"]["refusal"]["code"], "capability/next-turn");
+    deaf.ok("turn/begin", json!({"session_id": "s1", "turn_id": "t2"})).await;
+    let params = json!({"turn_id": "t2", "tool": "own_tool", "input": {}});
+    assert_eq!(deaf.ok("tools/call", params).await["error"], Value::Null);
+    let told = deaf.ok("turn/standing", json!({"turn_id": "t2"})).await;
+    assert!(told["text"].as_str().unwrap().contains("own_tool"), "{told}");
+    assert!(deaf.news.is_empty());
+}
+
 /// What the wire says of a moment, and what the library says of it.
-fn assert_told(wire: &Value, word: &str, refusal: Option<&Refusal>) {
-    let refusal = refusal
-        .map(|said| json!({"by": said.by, "code": said.code, "fault": said.fault, "reason": said.reason}));
+fn assert_told(wire: &Value, word: &str, said: Option<&Refusal>) {
     assert_eq!(wire["outcome"], word);
-    assert_eq!(wire["refusal"], refusal.unwrap_or_default());
+    assert_eq!(wire["refusal"], said.map(refusal).unwrap_or_default());
 }
 
 #[tokio::test]

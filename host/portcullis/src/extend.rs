@@ -8,7 +8,7 @@ use portcullis_model::extension::Extension;
 use crate::admission::Admitted;
 use crate::extension::{Closed, Extensions, Level, RegisterError, Scope};
 use crate::host::Host;
-use crate::registry::Delta;
+use crate::registry::{Delta, Epochs};
 use crate::session::Session;
 use crate::world::CapabilityReport;
 
@@ -92,6 +92,12 @@ impl Host {
             tombstones: registry.tombstones().len(),
             extensions: self.world().extensions().places(),
         }
+    }
+
+    /// The epochs that begin from now on, for whoever shows what there is.
+    #[must_use]
+    pub fn epochs(&self) -> Epochs {
+        self.world().registry().epochs()
     }
 
     /// Every capability and how it stands.

@@ -212,6 +212,10 @@ impl Connection {
             let judgements = self.client.server.judgements();
             drop(self.queue.send(Outgoing::Judgements(judgements)).await);
         }
+        if hello.changes {
+            let epochs = self.client.server.host().epochs();
+            drop(self.queue.send(Outgoing::Epochs(epochs)).await);
+        }
         Ok(result)
     }
 

@@ -99,9 +99,6 @@ pub enum WireError {
         /// By which name.
         name: String,
     },
-    /// The permit was given for a tool that the agent runs itself.
-    #[error("no plugin brings the tool `{0}`")]
-    NotAPluginTool(String),
     /// The client took the request back.
     #[error("the client has cancelled the request")]
     Cancelled,
@@ -131,8 +128,7 @@ impl WireError {
             Self::TooMany { .. } => -32003,
             Self::Unknown { .. } | Self::Taken { .. } | Self::Ended { .. } => -32004,
             Self::LineTooLong { .. } | Self::InputTooBig { .. } => -32005,
-            Self::NotAPluginTool(_) => -32006,
-            Self::Closing | Self::Gone => -32007,
+            Self::Closing | Self::Gone => -32006,
             Self::Cancelled => -32800,
         }
     }
@@ -154,7 +150,6 @@ impl WireError {
             Self::Unknown { .. } => "wire/unknown",
             Self::Taken { .. } => "wire/taken",
             Self::Ended { .. } => "wire/ended",
-            Self::NotAPluginTool(_) => "wire/not-a-plugin-tool",
             Self::Cancelled => "wire/cancelled",
             Self::Gone => "wire/gone",
             Self::Closing => "wire/closing",
@@ -180,8 +175,7 @@ impl WireError {
             | Self::Version { .. }
             | Self::Unknown { .. }
             | Self::Taken { .. }
-            | Self::Ended { .. }
-            | Self::NotAPluginTool(_) => FaultKind::BadInput,
+            | Self::Ended { .. } => FaultKind::BadInput,
         }
     }
 
@@ -204,7 +198,6 @@ impl WireError {
             Self::Unknown { .. } => "open it first; what one connection opens no other one sees",
             Self::Taken { .. } => "choose another name",
             Self::Ended { .. } => "begin another one",
-            Self::NotAPluginTool(_) => "run it yourself, with the arguments that were judged",
             Self::Cancelled => "judge the call again if it is still wanted",
             Self::Gone | Self::Closing => "connect again, and judge the call again",
             Self::Internal => "judge the call again; run `portcullis serve -vv` and report it",
@@ -231,7 +224,6 @@ impl WireError {
                 | Self::Unknown { .. }
                 | Self::Taken { .. }
                 | Self::Ended { .. }
-                | Self::NotAPluginTool(_)
                 | Self::Cancelled
                 | Self::Gone
                 | Self::Closing

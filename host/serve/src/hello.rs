@@ -20,10 +20,14 @@ pub(crate) struct Hello {
     pub(crate) version: String,
     /// It wants to hear of every judgement.
     pub(crate) judgements: bool,
+    /// It wants to hear of every change of what there is.
+    pub(crate) changes: bool,
 }
 
 /// What can be heard of.
-const NEWS: [&str; 1] = ["judgement"];
+const NEWS: [&str; 2] = [CHANGED, JUDGEMENT];
+const CHANGED: &str = "registry/changed";
+const JUDGEMENT: &str = "judgement";
 
 /// Reads a client's greeting, and makes the answer to it.
 pub(crate) fn read(params: Map<String, Value>, limits: &ServeLimits) -> Result<(Hello, Value), WireError> {
@@ -44,7 +48,8 @@ pub(crate) fn read(params: Map<String, Value>, limits: &ServeLimits) -> Result<(
         let what = format!("has `{unknown}`, which is not known; there are {}", NEWS.join(", "));
         return Err(wrong("notifications", what));
     }
-    let hello = Hello { name, version, judgements: news.iter().any(|word| word == "judgement") };
+    let wants = |word: &str| news.iter().any(|wanted| wanted == word);
+    let hello = Hello { name, version, judgements: wants(JUDGEMENT), changes: wants(CHANGED) };
     let result = json!({
         "protocol": PROTOCOL,
         "server": { "name": portcullis::model::product::NAME, "version": env!("CARGO_PKG_VERSION") },

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use portcullis::registry::{Delta, Epochs};
 use serde_json::{Value, json};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::broadcast::error::RecvError;
@@ -24,6 +25,8 @@ pub(crate) enum Outgoing {
     Answer(Answer),
     /// From now on the client wants to hear of every judgement.
     Judgements(broadcast::Receiver<Arc<Value>>),
+    /// From now on it wants to hear of every change of what there is.
+    Epochs(Epochs),
 }
 
 /// The answer to one request.
@@ -45,6 +48,7 @@ pub(crate) async fn write_all(
     on_failure: impl FnOnce(),
 ) -> Vec<Note> {
     let mut judgements = None;
+    let mut epochs = None;
     let mut dropped = 0_u64;
     let mut lost = Vec::new();
     let failed = loop {
@@ -54,6 +58,10 @@ pub(crate) async fn write_all(
                 None => return lost,
                 Some(Outgoing::Judgements(from)) => {
                     judgements = Some(from);
+                    continue;
+                }
+                Some(Outgoing::Epochs(from)) => {
+                    epochs = Some(from);
                     continue;
                 }
                 Some(Outgoing::Answer(answer)) => {
@@ -68,6 +76,7 @@ pub(crate) async fn write_all(
                     }
                 }
             },
+            delta = changed(&mut epochs) => message::notification("registry/changed", &json!(delta)),
             heard = hear(&mut judgements) => match heard {
                 Ok(judgement) => judgement_line(&judgement, std::mem::take(&mut dropped)),
                 Err(RecvError::Lagged(missed)) => {
@@ -99,6 +108,14 @@ pub(crate) async fn write_all(
 async fn hear(from: &mut Option<broadcast::Receiver<Arc<Value>>>) -> Result<Arc<Value>, RecvError> {
     match from {
         Some(from) => from.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The next change, of several the whole way; never, when nobody wants to hear of it.
+async fn changed(from: &mut Option<Epochs>) -> Delta {
+    match from {
+        Some(from) => from.next().await,
         None => std::future::pending().await,
     }
 }

@@ -6,6 +6,7 @@
 //! takes away is gone at once.
 
 mod content;
+mod epochs;
 mod history;
 mod set;
 #[cfg(test)]
@@ -16,8 +17,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use portcullis_model::capability::{Capability, CapabilityId, CapabilityKind, Resolution, Standing};
 use serde::Serialize;
+use tokio::sync::watch;
 
 pub use content::ContentStore;
+pub use epochs::Epochs;
 use history::History;
 pub use set::{CapabilitySet, Delta};
 
@@ -104,6 +107,8 @@ struct Shared {
     /// What an epoch that somebody holds has, and what the world of now takes away.
     withdrawn: RwLock<BTreeMap<CapabilityId, String>>,
     history: Mutex<History>,
+    /// The number of the epoch of now, for those who wait for another one.
+    moved: watch::Sender<u64>,
     /// Every set that somebody may still hold.
     sets: Mutex<Vec<Weak<CapabilitySet>>>,
 }
@@ -132,6 +137,7 @@ impl Registry {
             revoked: RwLock::default(),
             withdrawn: RwLock::default(),
             history: Mutex::default(),
+            moved: watch::Sender::new(0),
             sets,
         };
         Self { shared: Arc::new(shared) }
@@ -162,6 +168,7 @@ impl Registry {
         *current = new;
         sets.retain(|set| set.strong_count() > 0);
         self.shared.history.lock().unwrap_or_else(PoisonError::into_inner).push(delta.clone());
+        self.shared.moved.send_replace(delta.to);
         Some(delta)
     }
 
@@ -195,6 +202,14 @@ impl Registry {
             ..Delta::default()
         });
         Some(delta).filter(|delta| !delta.is_empty())
+    }
+
+    /// The epochs that begin from now on.
+    #[must_use]
+    pub fn epochs(&self) -> Epochs {
+        // Before the epoch of now is read, so that none is missed between the two.
+        let moved = self.shared.moved.subscribe();
+        Epochs::new(self.clone(), moved)
     }
 
     /// The capabilities as they are now.

@@ -296,3 +296,26 @@ fn an_idle_session_is_told_the_way_from_its_epoch_as_one_change() {
     assert_eq!((all.from, ids(&all.added)), (0, vec!["tool:t29999".to_owned()]));
     assert!(registry.since(registry.current().epoch() - 1).unwrap().from > 0);
 }
+
+#[tokio::test]
+async fn who_waits_for_epochs_is_told_of_each_change_once_and_of_many_as_one() {
+    let registry = Registry::new();
+    publish(&registry, [tool("before")]);
+    let mut epochs = registry.epochs();
+    publish(&registry, [tool("before"), tool("a")]);
+    publish(&registry, [tool("before"), tool("a")]);
+    publish(&registry, [tool("a"), tool("b")]);
+    let delta = epochs.next().await;
+    assert_eq!((delta.from, delta.to), (1, 3));
+    assert_eq!(
+        (ids(&delta.added), ids(&delta.removed)),
+        (vec!["tool:a".to_owned(), "tool:b".to_owned()], vec!["tool:before".to_owned()])
+    );
+    // Waiting is taken up again, and what comes meanwhile is not lost.
+    let later = registry.clone();
+    let waits = tokio::time::timeout(std::time::Duration::ZERO, epochs.next()).await;
+    assert!(waits.is_err());
+    let change = async move { publish(&later, [tool("b")]) };
+    let (delta, _) = tokio::join!(epochs.next(), change);
+    assert_eq!(ids(&delta.removed), ["tool:a"]);
+}

@@ -29,11 +29,7 @@ pub(super) fn read(params: &mut Parameters, slot: &TurnSlot) -> Result<ToolCall,
 }
 
 /// `Turn::judge`, told to whoever wants to hear of it.
-pub(super) async fn judged(
-    client: &Client,
-    call: &TurnCall,
-    asked: ToolCall,
-) -> Result<Judgement, WireError> {
+async fn judged(client: &Client, call: &TurnCall, asked: ToolCall) -> Result<Judgement, WireError> {
     let tool = asked.tool.clone();
     let judgement = call.turn().await?.judge(asked).await;
     client.server.tell(|| {

@@ -17,16 +17,20 @@ use crate::server::Server;
 use crate::state::State;
 
 /// Every method behind the handshake.
-pub(crate) const NAMES: [&str; 9] = [
+pub(crate) const NAMES: [&str; 13] = [
     "session/open",
     "session/compact",
     "session/close",
     "turn/begin",
+    "turn/standing",
     "turn/subagentStop",
     "turn/end",
     "beforeToolCall",
     "afterToolCall",
+    "tools/list",
+    "tools/find",
     "tools/call",
+    "registry/report",
 ];
 
 /// One client, and what it has opened.
@@ -80,13 +84,27 @@ pub(crate) fn begin(
         "session/compact" => session::compact(client, params),
         "session/close" => session::close(client, params),
         "turn/begin" => turn::begin(client, params),
+        "turn/standing" => turn::standing(client, params),
         "turn/subagentStop" => turn::subagent_stop(client, params),
         "turn/end" => turn::end(client, params),
         "beforeToolCall" => call::before(client, params),
         "afterToolCall" => call::after(client, params),
+        "tools/list" => tool::list(client, params),
+        "tools/find" => tool::find(client, params),
         "tools/call" => tool::call(client, params),
+        "registry/report" => registry_report(client, params),
         _ => Err(unknown(method)),
     }
+}
+
+/// `Host::capabilities`.
+fn registry_report(client: &Arc<Client>, params: Parameters) -> Result<Work, WireError> {
+    params.end()?;
+    let client = Arc::clone(client);
+    Ok(Work::cancellable(async move {
+        let report = serde_json::to_value(client.server.host().capabilities());
+        report.map(Reply::from).map_err(|_| WireError::Internal)
+    }))
 }
 
 fn unknown(method: &str) -> WireError {
@@ -101,7 +119,7 @@ fn unknown(method: &str) -> WireError {
 pub(crate) fn note(client: &Client, method: &str, params: &Map<String, Value>) -> Option<Note> {
     let turn = |id: &str| client.state.turn(id).ok();
     let text = |field: &str| params.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-    matches!(method, "beforeToolCall" | "tools/call").then(|| Note {
+    matches!(method, "beforeToolCall" | "tools/find" | "tools/call").then(|| Note {
         session: turn(&text("turn_id")).map(|turn| turn.session.session.id().to_owned()),
         call: text("id"),
         tool: text("tool"),

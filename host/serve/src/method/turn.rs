@@ -34,6 +34,20 @@ pub(super) fn begin(client: &Arc<Client>, mut params: Parameters) -> Result<Work
     }))
 }
 
+/// `Turn::standing`.
+pub(super) fn standing(client: &Arc<Client>, mut params: Parameters) -> Result<Work, WireError> {
+    let slot = client.state.turn(&params.required("turn_id")?)?;
+    params.end()?;
+    let call = slot.call()?;
+    Ok(Work::cancellable(async move {
+        let turn = call.turn().await?;
+        let section = turn.standing().await;
+        let parts = section.parts.iter().map(|(part, tokens)| json!({ "part": part, "tokens": tokens }));
+        let (epoch, parts) = (turn.epoch(), parts.collect::<Value>());
+        Ok(json!({ "text": section.text, "tokens": section.tokens, "parts": parts, "epoch": epoch }).into())
+    }))
+}
+
 /// `Turn::subagent_stop`.
 pub(super) fn subagent_stop(client: &Arc<Client>, mut params: Parameters) -> Result<Work, WireError> {
     let slot = client.state.turn(&params.required("turn_id")?)?;
