@@ -30,6 +30,7 @@ pub mod rule;
 mod rules;
 mod schema;
 mod session;
+pub mod skill;
 pub mod surface;
 pub mod tool;
 pub mod trust;
