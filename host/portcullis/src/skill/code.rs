@@ -58,6 +58,10 @@ codes! {
     FileTooBig = "file_too_big", false, Skip;
     /// The file is called `skill.md` or the like.
     FilenameCase = "filename_case", false, Skip;
+    /// A directory on the way to the skill has upper case letters in its name.
+    PrefixNotLowercase = "prefix_not_lowercase", false, Skip;
+    /// Another skill has the same name, at another place.
+    NameTwice = "name_twice", true, Note;
     /// The file is not UTF-8.
     NotUtf8 = "not_utf8", false, Skip;
     /// The file begins with a byte order mark.

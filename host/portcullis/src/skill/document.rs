@@ -60,6 +60,18 @@ impl SkillDocument {
         Self { findings: vec![finding], ..Self::empty() }
     }
 
+    /// One whose file is called `name`.
+    #[must_use]
+    pub fn misnamed(name: &str) -> Self {
+        let finding = Finding::new(
+            SkillCode::FilenameCase,
+            None,
+            format!("the file is called `{name}`, and where case counts nobody finds it"),
+            format!("rename it to `{SKILL_FILE}`"),
+        );
+        Self::unread(finding)
+    }
+
     fn empty() -> Self {
         Self {
             name: None,
@@ -69,6 +81,12 @@ impl SkillDocument {
             digest: None,
             frontmatter: Vec::new(),
         }
+    }
+
+    /// Without the fields as they were written, for a list of many.
+    #[must_use]
+    pub(super) fn without_frontmatter(self) -> Self {
+        Self { frontmatter: Vec::new(), ..self }
     }
 
     /// Whether it can be loaded.

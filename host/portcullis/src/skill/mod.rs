@@ -4,18 +4,38 @@
 //! whether it can be loaded, which is what a person expects of it: most skills in the
 //! field break a rule, and hardly any is useless for that.
 
+mod bundle;
+mod catalog;
 mod code;
 mod document;
+mod excluded;
 mod field;
 mod frontmatter;
 mod glob;
+mod load;
+mod matcher;
+mod place;
+mod problem;
+mod reference;
+mod root;
+mod scan;
 #[cfg(test)]
 mod tests;
 mod text;
+mod walk;
 mod yaml;
 
+pub use bundle::{BUNDLE_BYTES_MAX, BUNDLE_FILES_MAX, Bundle, BundleError, BundleFile};
+pub use catalog::{Catalog, Skill, SkillState, UnknownSkill};
 pub use code::{Effect, Finding, Load, SkillCode};
 pub use document::{SKILL_FILE, SKILL_FILE_MAX, SkillDocument};
 pub use field::Fields;
 pub use glob::Selection;
+pub use load::{LoadError, LoadedSkill, SkillLoader};
+pub use matcher::{MATCHES_MAX, SkillMatcher, activate};
+pub use problem::{Problem, ScanCode};
+pub use reference::{REFERENCE_MAX, Reference, read_reference, references};
+pub use root::{Links, SkillOrigin, SkillPlaces, SkillRoot, SkillTrust};
+pub use scan::Scanner;
 pub use text::FRONTMATTER_MAX;
+pub use walk::{ScanLimits, Work};

@@ -1,0 +1,3 @@
+mod document;
+mod load;
+mod scan;
