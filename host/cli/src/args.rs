@@ -92,6 +92,9 @@ pub(crate) enum Verb {
     /// Say what a project may do besides refusing, after a look at it.
     #[command(subcommand)]
     Trust(TrustVerb),
+    /// Look at the skills that there are, and at what is wrong with one.
+    #[command(subcommand)]
+    Skill(SkillVerb),
     /// Look up what was decided, and check that nobody changed it.
     #[command(subcommand)]
     Ledger(LedgerVerb),
@@ -422,6 +425,62 @@ pub(crate) struct TrustRemoveArguments {
     /// The project [default: the one that the workspace lies in].
     #[arg(value_name = "PROJECT")]
     pub(crate) project: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SkillVerb {
+    /// Print a line for each skill.
+    List(SkillListArguments),
+    /// Print all that is known of a skill.
+    Show(SkillShowArguments),
+    /// Say what is wrong with skills. The exit code is 1 when the specification does not
+    /// allow one.
+    Validate(SkillValidateArguments),
+}
+
+/// Prints a line for each skill of the project and of the user, by its path: `usable`;
+/// `untrusted` when it waits for `portcullis trust add`; `skipped` when it cannot be
+/// loaded; `denied` when `[channels.skills]` hides it. With `--all` also those that are
+/// `shadowed` by another one.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct SkillListArguments {
+    /// Also those that another one comes before.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Prints what a skill says of itself, where it is, the files that it brings, and
+/// everything that is wrong with it. The exit code is 1 when it cannot be used.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct SkillShowArguments {
+    /// The skill's path, or its name when no other one has it.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Print its text, and nothing else.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) text: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Looks at each `SKILL.md` below each path, and prints a line for each thing that is
+/// wrong: the file, the line, the code, what is wrong and what to do about it. Without a
+/// path it looks at the project's and the user's skills, trusted or not.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct SkillValidateArguments {
+    /// Files, or directories of skills.
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

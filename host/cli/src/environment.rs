@@ -15,6 +15,10 @@ pub(crate) struct Environment {
     pub(crate) config: Option<PathBuf>,
     /// The user's plugin directory.
     pub(crate) plugins: Option<PathBuf>,
+    /// The user's own skills.
+    pub(crate) skills: Option<PathBuf>,
+    /// The user's home.
+    pub(crate) home: Option<PathBuf>,
     /// What can be made again.
     pub(crate) cache: Option<PathBuf>,
     /// What must last.
@@ -49,6 +53,8 @@ impl Environment {
         Self {
             config: place("XDG_CONFIG_HOME", config).map(|dir| dir.join("config.toml")),
             plugins: place("XDG_DATA_HOME", data).map(|dir| dir.join("plugins")),
+            skills: place("XDG_DATA_HOME", data).map(|dir| dir.join("skills")),
+            home: std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
             cache: place("XDG_CACHE_HOME", cache),
             state: place("XDG_STATE_HOME", state),
             current: std::env::current_dir().ok(),

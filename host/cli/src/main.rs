@@ -17,6 +17,7 @@ mod plugin;
 mod printer;
 mod process;
 mod serve;
+mod skill;
 mod trust;
 mod why;
 
@@ -87,6 +88,7 @@ fn main() -> ExitCode {
         Verb::Hooks(verb) => hooks::run(&arguments.common, &verb, &environment, &printer),
         Verb::Config(verb) => config::run(&arguments.common, &verb, &environment, &printer),
         Verb::Trust(verb) => trust::run(&arguments.common, &verb, &environment, &printer),
+        Verb::Skill(verb) => skill::run(&arguments.common, &verb, &environment, &printer),
         Verb::Ledger(verb) => ledger::run(&verb, &environment, &printer),
     };
     exit.unwrap_or_else(|error| {

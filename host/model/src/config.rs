@@ -28,6 +28,8 @@ pub struct Config {
     pub permissions: PermissionsConfig,
     /// What there is for an agent at all.
     pub channels: ChannelsConfig,
+    /// Where skills come from.
+    pub skills: SkillsConfig,
     /// What the host keeps from being changed.
     pub protect: ProtectConfig,
     /// What is written to the ledger.
@@ -94,6 +96,28 @@ impl<'de> Deserialize<'de> for Depth {
         let value = i64::deserialize(deserializer)?;
         let depth = u8::try_from(value).ok().filter(|_| (1..=MAX).contains(&value)).map(Self);
         depth.ok_or_else(|| serde::de::Error::custom(format_args!("1 to {MAX} levels: `{value}`")))
+    }
+}
+
+/// `[skills]`: where skills come from, beside the user's and the project's own directory.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SkillsConfig {
+    /// The directories that other agents read too.
+    pub compat: bool,
+    /// More directories, which win.
+    pub roots: Vec<PathBuf>,
+    /// Links to directories are followed in the user's directories.
+    pub follow_links: bool,
+    /// The skills that are meant, by path; empty: every one.
+    pub include: Vec<String>,
+    /// The skills that are not meant, whatever is included.
+    pub ignore: Vec<String>,
+}
+
+impl Default for SkillsConfig {
+    fn default() -> Self {
+        Self { compat: true, roots: Vec::new(), follow_links: false, include: Vec::new(), ignore: Vec::new() }
     }
 }
 

@@ -47,7 +47,9 @@ pub use host::{Host, HostOptions, OwnFiles};
 pub use lift::{LIFT_MAX, Lift, Lifts};
 pub use moment::{Noted, Prompted, Ran, Started, Stopped, Told};
 pub use plugin::{BUNDLED, Bundled, Inspection, Origin, PluginRow, PluginState, Report};
-pub use policy::{Approval, ApprovalRequest, Approver, DirectWrites, DirectWritesError, PolicyError};
+pub use policy::{
+    Approval, ApprovalRequest, Approver, DirectWrites, DirectWritesError, PolicyError, SkillChannel,
+};
 pub use portcullis_model as model;
 pub use portcullis_runtime as runtime;
 pub use session::Session;

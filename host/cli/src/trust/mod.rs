@@ -5,11 +5,12 @@ mod remove;
 mod status;
 mod survey;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use portcullis::ledger::{Entry, EntryKind, Ledger};
 use portcullis::model::product;
+use portcullis::skill::SkillPlaces;
 use portcullis::trust::TrustStore;
 
 use crate::args::{Common, TrustVerb};
@@ -50,15 +51,20 @@ fn root(common: &Common, named: Option<&PathBuf>, environment: &Environment) -> 
     };
     let real = std::fs::canonicalize(&start);
     let start = real.with_context(|| format!("there is no directory `{}`", start.display()))?;
-    let own = start.ancestors().find(|dir| dir.join(product::PROJECT_DIR).is_dir());
-    let own = own.with_context(|| {
+    let own = start.ancestors().find(|dir| dir.join(product::PROJECT_DIR).is_dir()).map(Path::to_path_buf);
+    let own = own.or_else(|| SkillPlaces::project_of(&start, home(environment).as_deref()));
+    own.with_context(|| {
         format!(
-            "there is no `{}` in `{}` or above it, so there is nothing to trust",
+            "there is no `{}` and no skills of a project in `{}` or above it, so there is nothing to trust",
             product::PROJECT_DIR,
             start.display()
         )
-    })?;
-    Ok(own.to_owned())
+    })
+}
+
+/// The user's home, as a path without links.
+fn home(environment: &Environment) -> Option<PathBuf> {
+    environment.home.as_ref().and_then(|home| std::fs::canonicalize(home).ok())
 }
 
 /// How the project of the workspace stands, and whether another directory was trusted in

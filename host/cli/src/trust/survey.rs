@@ -9,6 +9,7 @@ use portcullis::config::{self, Files, Problem};
 use portcullis::model::config::Config;
 use portcullis::model::product;
 use portcullis::runtime::Digest;
+use portcullis::skill::{ScanLimits, Scanner, SkillPlaces, SkillRoot, SkillState};
 use portcullis::trust::Covered;
 use portcullis::{Host, PluginRow, PluginState};
 
@@ -18,6 +19,9 @@ use crate::open;
 
 /// The largest program of a hook.
 const PROGRAM_MAX: u64 = 16 << 20;
+
+/// The most files; what can be trusted of one project is bounded.
+const FILES_MAX: usize = 500;
 
 /// All that a project brings.
 pub(super) struct Survey {
@@ -38,6 +42,7 @@ pub(super) fn survey(common: &Common, environment: &Environment, root: &Path) ->
     let mut survey = Survey { items: Vec::new(), problems: Vec::new(), never: Vec::new() };
     survey.configuration(common, environment, root)?;
     survey.plugins(environment, root)?;
+    survey.skills(environment, root);
     Ok(survey)
 }
 
@@ -81,6 +86,41 @@ impl Survey {
             }
         }
         Ok(())
+    }
+
+    /// The skills, also those for other agents. They are read as if they were trusted, to
+    /// show what a model would be told.
+    fn skills(&mut self, environment: &Environment, root: &Path) {
+        let places = SkillPlaces {
+            project: Some(root.to_owned()),
+            home: super::home(environment),
+            compatible: true,
+            ..SkillPlaces::default()
+        };
+        let of_project = |root: &SkillRoot| root.trust.is_some();
+        let roots = places.roots().into_iter().filter(of_project);
+        let roots = roots.map(|root| SkillRoot { trust: None, ..root });
+        let catalog = Scanner::new(roots.collect(), ScanLimits::default()).look();
+        for skill in catalog.all() {
+            let file = skill.file();
+            let Some(path) = file.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
+            let (Some(digest), SkillState::Usable | SkillState::Shadowed { .. }) =
+                (skill.digest, &skill.state)
+            else {
+                continue;
+            };
+            if self.items.len() >= FILES_MAX {
+                self.problems
+                    .push(format!("{path}: no more than {FILES_MAX} files of a project can be trusted"));
+                continue;
+            }
+            let mut what = vec![format!("the skill `{}`: {}", skill.slug, skill.description())];
+            if skill.document.as_ref().is_some_and(|document| document.fields.always_active) {
+                what.push("its text is given to the model in every turn".to_owned());
+            }
+            let covered = Covered { path: path.to_owned(), digest, program: None };
+            self.items.push(Item { covered, what });
+        }
     }
 
     /// The plugins. They are loaded as if they were trusted, without any grant, to hear

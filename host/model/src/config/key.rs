@@ -269,6 +269,49 @@ pub const KEYS: &[Key] = &[
         "The hooks that are not asked, whatever is allowed.",
     ),
     key(
+        "channels.skills.allow",
+        Kind::Globs,
+        "",
+        CHANNEL,
+        "The skills that there are, by path or name. Absent: every one.",
+    ),
+    key(
+        "channels.skills.deny",
+        Kind::Globs,
+        "[]",
+        Project::Adds,
+        "The skills that there are not, whatever is allowed.",
+    ),
+    key(
+        "skills.compat",
+        Kind::Flag,
+        "true",
+        SKILLS,
+        "Skills also come from `.agents/skills` and `.claude/skills`, of the project and of the user's home.",
+    ),
+    key("skills.roots", Kind::Paths, "[]", SKILLS, "More directories of skills. They win, in this order."),
+    key(
+        "skills.follow_links",
+        Kind::Flag,
+        "false",
+        SKILLS,
+        "Follows links to directories in the user's directories of skills. In a project's no link is followed.",
+    ),
+    key(
+        "skills.include",
+        Kind::Globs,
+        "[]",
+        SKILLS,
+        "The skills that are looked at, by path. Empty: every one.",
+    ),
+    key(
+        "skills.ignore",
+        Kind::Globs,
+        "[]",
+        Project::Adds,
+        "The skills that are not looked at, whatever is included.",
+    ),
+    key(
         "protect.own_files",
         Kind::Flag,
         "true",
@@ -343,6 +386,7 @@ pub const KEYS: &[Key] = &[
     ),
 ];
 
+const SKILLS: Project = Project::Nothing("a project does not say where skills come from");
 const CHANNEL: Project = Project::Nothing("a project does not say what there is");
 const CHANNEL_HOOKS: Project = Project::Nothing("a project keeps no hook from being asked");
 

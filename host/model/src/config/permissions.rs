@@ -80,6 +80,8 @@ pub struct ChannelsConfig {
     pub servers: ChannelConfig,
     /// Hooks, by name.
     pub hooks: ChannelConfig,
+    /// Skills, by path or name.
+    pub skills: ChannelConfig,
 }
 
 /// Names in which `*` and `?` may stand. What is denied is not there, whatever is

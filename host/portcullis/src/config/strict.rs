@@ -25,7 +25,11 @@ pub(crate) fn strict(config: &Config) -> BTreeSet<String> {
     let looser = Mode::ALL.into_iter().skip_while(|own| *own != mode).filter(|own| *own != Mode::Yolo);
     strict
         .extend(looser.map(|mode| format!("`permissions.mode = \"{}\"`, or a stricter one", mode.as_str())));
-    let channels = [("tools", &config.channels.tools), ("servers", &config.channels.servers)];
+    let channels = [
+        ("tools", &config.channels.tools),
+        ("servers", &config.channels.servers),
+        ("skills", &config.channels.skills),
+    ];
     for (name, channel) in channels {
         strict.extend(channel.deny.iter().map(|glob| format!("`{glob}` in `channels.{name}.deny`")));
     }

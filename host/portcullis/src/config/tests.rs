@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use portcullis_model::config::key::{ANY, KEYS, Kind, Project};
-use portcullis_model::config::{Config, Mode, PluginConfig};
+use portcullis_model::config::{Config, Mode, PluginConfig, SkillsConfig};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -81,6 +81,7 @@ fn is_as_strict(before: &Config, after: &Config) -> bool {
         tools,
         permissions,
         channels,
+        skills,
         protect,
         audit,
         hooks,
@@ -122,11 +123,17 @@ fn is_as_strict(before: &Config, after: &Config) -> bool {
         && rules(&now.ask, &now.ask_by_project).is_superset(&rules(&was.ask, &was.ask_by_project))
         && rules(&now.deny, &now.deny_by_project).is_superset(&rules(&was.deny, &was.deny_by_project));
     let there_is_no_more = channels.hooks == before.channels.hooks
-        && [(&channels.tools, &before.channels.tools), (&channels.servers, &before.channels.servers)]
-            .iter()
-            .all(|(now, was)| {
-                now.allow == was.allow && rules(&now.deny, &[]).is_superset(&rules(&was.deny, &[]))
-            });
+        && [
+            (&channels.tools, &before.channels.tools),
+            (&channels.servers, &before.channels.servers),
+            (&channels.skills, &before.channels.skills),
+        ]
+        .iter()
+        .all(|(now, was)| {
+            now.allow == was.allow && rules(&now.deny, &[]).is_superset(&rules(&was.deny, &[]))
+        })
+        && rules(&skills.ignore, &[]).is_superset(&rules(&before.skills.ignore, &[]))
+        && SkillsConfig { ignore: before.skills.ignore.clone(), ..skills.clone() } == before.skills;
     plugin_holds
         && permits_no_more
         && there_is_no_more

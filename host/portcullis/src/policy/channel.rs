@@ -27,6 +27,8 @@ struct Filter {
 
 impl Channel {
     pub(crate) fn new(config: &ChannelsConfig) -> Result<Self, PolicyError> {
+        // A slip in a name is told of when the host opens, and not when a skill is loaded.
+        SkillChannel::new(config)?;
         Ok(Self {
             tools: Filter::new(&config.tools, "channels.tools")?,
             servers: Filter::new(&config.servers, "channels.servers")?,
@@ -72,6 +74,26 @@ impl Channel {
     /// Whether the hook `name` is asked.
     pub(crate) fn has_hook(&self, name: &str) -> bool {
         self.hooks.has(&[name])
+    }
+}
+
+/// Which skills there are at all.
+#[derive(Debug)]
+pub struct SkillChannel(Filter);
+
+impl SkillChannel {
+    /// As `[channels.skills]` says.
+    ///
+    /// # Errors
+    /// When a name in it is none.
+    pub fn new(config: &ChannelsConfig) -> Result<Self, PolicyError> {
+        Ok(Self(Filter::new(&config.skills, "channels.skills")?))
+    }
+
+    /// Whether the skill with these names is there.
+    #[must_use]
+    pub fn has(&self, names: &[&str]) -> bool {
+        self.0.has(names)
     }
 }
 

@@ -21,6 +21,7 @@ use portcullis_model::judgement::Refusal;
 pub use approve::{Approval, ApprovalRequest, Approver};
 pub(crate) use approve::{Question, ask};
 pub(crate) use channel::Channel;
+pub use channel::SkillChannel;
 pub use direct::{DirectWrites, DirectWritesError};
 pub(crate) use place::Place;
 

@@ -253,7 +253,7 @@ fn a_channel_hides_tools_servers_and_hooks_by_name() {
         deny: deny.iter().map(|name| (*name).to_owned()).collect(),
     };
     let of = |tools, servers, call: &Call| {
-        let config = ChannelsConfig { tools, servers, hooks: ChannelConfig::default() };
+        let config = ChannelsConfig { tools, servers, ..ChannelsConfig::default() };
         Channel::new(&config).unwrap().objection(&call.subject()).map(|refusal| refusal.by.name)
     };
     let all = || filter(None, &[]);

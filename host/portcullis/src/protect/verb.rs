@@ -28,6 +28,7 @@ const READS: &[&[&str]] = &[
     &["plugin", "check"],
     &["plugin", "help"],
     &["skill", "list"],
+    &["skill", "show"],
     &["skill", "validate"],
     &["command", "list"],
 ];

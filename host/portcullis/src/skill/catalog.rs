@@ -7,7 +7,7 @@ use std::sync::Arc;
 use portcullis_runtime::Digest;
 use serde::Serialize;
 
-use super::code::{Finding, Load, SkillCode};
+use super::code::{Finding, Load, SkillCode, is_conforming};
 use super::document::{SKILL_FILE, SkillDocument};
 use super::place;
 use super::problem::Problem;
@@ -112,7 +112,7 @@ impl Skill {
     /// Whether the specification allows it; none before its project is trusted with it.
     #[must_use]
     pub fn is_conforming(&self) -> Option<bool> {
-        self.document.as_ref().map(|document| document.is_conforming() && self.findings.is_empty())
+        self.document.as_ref().map(|document| document.is_conforming() && is_conforming(&self.findings))
     }
 
     /// Whether a model is told of it.

@@ -1,5 +1,7 @@
 //! One `SKILL.md`: what it says, and the two verdicts.
 
+use std::io;
+
 use portcullis_runtime::Digest;
 use serde_json::{Map, Value};
 
@@ -55,9 +57,20 @@ impl SkillDocument {
     }
 
     /// One that could not be read at all.
-    #[must_use]
-    pub fn unread(finding: Finding) -> Self {
+    fn unread(finding: Finding) -> Self {
         Self { findings: vec![finding], ..Self::empty() }
+    }
+
+    /// One whose file could not be read for this reason.
+    #[must_use]
+    pub fn unreadable(error: &io::Error) -> Self {
+        let code = if error.kind() == io::ErrorKind::InvalidInput {
+            SkillCode::FileKind
+        } else {
+            SkillCode::FileUnreadable
+        };
+        let message = format!("the file cannot be read: {error}");
+        Self::unread(Finding::new(code, None, message, "mend its permissions, or put a plain file there"))
     }
 
     /// One whose file is called `name`.

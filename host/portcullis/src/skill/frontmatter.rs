@@ -147,7 +147,7 @@ fn repaired(parts: &Parts<'_>, error: &YamlError, findings: &mut Vec<Finding>) -
                         SkillCode::YamlRepaired,
                         file_line(field.line),
                         format!("`{}` is not YAML ({}), and is read {what}", field.key, error.message),
-                        "write it so that it is YAML; hosts without a repair lose the skill",
+                        "most hosts lose the skill for that, so write it as YAML",
                     );
                     findings.push(match fix {
                         Some(fix) => finding.fixed_by(fix),

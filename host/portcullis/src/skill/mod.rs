@@ -6,6 +6,7 @@
 
 mod bundle;
 mod catalog;
+mod check;
 mod code;
 mod document;
 mod excluded;
@@ -27,6 +28,7 @@ mod yaml;
 
 pub use bundle::{BUNDLE_BYTES_MAX, BUNDLE_FILES_MAX, Bundle, BundleError, BundleFile};
 pub use catalog::{Catalog, Skill, SkillState, UnknownSkill};
+pub use check::{Checked, check};
 pub use code::{Effect, Finding, Load, SkillCode};
 pub use document::{SKILL_FILE, SKILL_FILE_MAX, SkillDocument};
 pub use field::Fields;

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// A pipe would not be waited for.
@@ -99,14 +99,12 @@ pub(super) fn list(base: &Path, inside: &str) -> io::Result<(Vec<(String, EntryK
         if matches!(name, "." | "..") {
             continue;
         }
-        let kind = match entry.file_type() {
-            // Some file systems do not say it in the list.
-            FileType::Unknown => {
-                let stat = statat(directory.fd()?, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?;
-                FileType::from_raw_mode(stat.st_mode)
-            }
-            kind => kind,
-        };
+        let mut kind = entry.file_type();
+        // Some file systems do not say it in the list.
+        if kind == FileType::Unknown {
+            let stat = statat(directory.fd()?, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            kind = FileType::from_raw_mode(stat.st_mode);
+        }
         entries.push((name.to_owned(), kind_of(kind)));
     }
     entries.sort();

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use portcullis_model::config::SkillsConfig;
 use portcullis_model::product;
 use serde::Serialize;
 
@@ -174,13 +175,36 @@ impl SkillPlaces {
         roots
     }
 
-    /// The root of the project that `start` lies in: the nearest directory with skills or
-    /// files of this program, which is not the user's home.
+    /// The root of the project that `start` lies in: the nearest directory with files of
+    /// this program, or else with skills for other agents. The user's home is none.
     #[must_use]
     pub fn project_of(start: &Path, home: Option<&Path>) -> Option<PathBuf> {
-        let marks = [product::PROJECT_DIR, ".agents/skills", ".claude/skills"];
-        let is_project = |dir: &&Path| home != Some(*dir) && marks.iter().any(|mark| dir.join(mark).is_dir());
-        start.ancestors().find(is_project).map(Path::to_path_buf)
+        let nearest = |marks: &[&str]| {
+            let is_project = |dir: &&Path| marks.iter().any(|mark| dir.join(mark).is_dir());
+            let dirs = start.ancestors().filter(|dir| home != Some(*dir));
+            dirs.into_iter().find(is_project).map(Path::to_path_buf)
+        };
+        nearest(&[product::PROJECT_DIR]).or_else(|| nearest(&COMPATIBLE.map(|(mark, ..)| mark)))
+    }
+
+    /// The roots as the configuration says.
+    ///
+    /// # Errors
+    /// When a name in it is none.
+    pub fn configured(&self, config: &SkillsConfig) -> Result<Vec<SkillRoot>, String> {
+        let selection = Selection::new(&config.include, &config.ignore)?;
+        let own = Self { compatible: config.compat, ..self.clone() };
+        let links = if config.follow_links { Links::Directories } else { Links::Never };
+        let named = config
+            .roots
+            .iter()
+            .map(|path| SkillRoot { expected: true, ..SkillRoot::new(path.clone(), SkillOrigin::Named) });
+        let roots = named.chain(own.roots()).map(|root| SkillRoot {
+            selection: selection.clone(),
+            links: if root.trust.is_some() { Links::Never } else { links },
+            ..root
+        });
+        Ok(roots.collect())
     }
 }
 
@@ -188,7 +212,9 @@ impl SkillPlaces {
 mod tests {
     use std::fs;
 
-    use super::SkillPlaces;
+    use portcullis_model::config::SkillsConfig;
+
+    use super::{Links, SkillPlaces};
 
     #[test]
     fn the_projects_own_come_first_and_those_for_other_agents_last() {
@@ -229,5 +255,34 @@ mod tests {
         assert_eq!(find(), None);
         fs::create_dir_all(project.join(".agents/skills")).unwrap();
         assert_eq!(find(), Some(project.clone()));
+        let outer = home.path().join("p/src");
+        fs::create_dir_all(outer.join(".claude/skills")).unwrap();
+        fs::create_dir_all(project.join(".portcullis")).unwrap();
+        assert_eq!(find(), Some(project.clone()), "where its own files are, whatever lies nearer");
+    }
+
+    #[test]
+    fn the_configuration_adds_roots_and_says_which_skills_are_meant() {
+        let places = SkillPlaces {
+            project: Some("/p".into()),
+            user: Some("/data/skills".into()),
+            home: Some("/home/u".into()),
+            ..SkillPlaces::default()
+        };
+        let config = SkillsConfig {
+            roots: vec!["/more".into()],
+            follow_links: true,
+            include: vec!["git-*".to_owned()],
+            ..SkillsConfig::default()
+        };
+        let roots = places.configured(&config).unwrap();
+        assert_eq!(roots.len(), 7);
+        assert!(roots[0].expected && roots[0].path().as_os_str() == "/more");
+        assert!(roots.iter().all(|root| root.selection.means("git-a") && !root.selection.means("b")));
+        assert!(roots.iter().all(|root| (root.links == Links::Never) == root.trust.is_some()));
+        let without = SkillsConfig { compat: false, ..SkillsConfig::default() };
+        assert_eq!(places.configured(&without).unwrap().len(), 2);
+        let wrong = SkillsConfig { ignore: vec![String::new()], ..SkillsConfig::default() };
+        assert!(places.configured(&wrong).is_err());
     }
 }

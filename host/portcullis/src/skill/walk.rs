@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use portcullis_runtime::Digest;
 
-use super::code::{Finding, SkillCode};
 use super::document::{SKILL_FILE, SKILL_FILE_MAX, SkillDocument};
 use super::excluded::{self, Excluded, Rules, is_hidden};
 use super::place::{self, EntryKind, Stamp};
@@ -383,7 +382,7 @@ impl<'r> Walk<'r> {
             Err(error) => {
                 skill.stamp = stamp;
                 skill.digest = None;
-                let unread = Arc::new(unread(&error));
+                let unread = Arc::new(SkillDocument::unreadable(&error));
                 let same = before.1.as_ref().is_some_and(|document| document.findings == unread.findings);
                 skill.document = Some(unread);
                 self.changed |= !same;
@@ -439,21 +438,6 @@ fn parsed(bytes: &[u8], at: &At) -> Arc<SkillDocument> {
 fn misnamed(inside: &str) -> SkillDocument {
     let name = inside.rsplit('/').next().unwrap_or_default();
     SkillDocument::misnamed(name)
-}
-
-fn unread(error: &io::Error) -> SkillDocument {
-    let code = if error.kind() == io::ErrorKind::InvalidInput {
-        SkillCode::FileKind
-    } else {
-        SkillCode::FileUnreadable
-    };
-    let message = format!("the file cannot be read: {error}");
-    SkillDocument::unread(Finding::new(
-        code,
-        None,
-        message,
-        "mend its permissions, or put a plain file there",
-    ))
 }
 
 fn absent(path: &Path, error: &io::Error) -> Problem {

@@ -112,7 +112,7 @@ fn nothing_leads_out_of_a_skill_by_any_path() {
     ] {
         symlink(target, place.at("s/leak").join(link)).unwrap();
     }
-    rustix::fs::mkfifoat(rustix::fs::CWD, &place.at("s/leak/pipe"), rustix::fs::Mode::RWXU).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, place.at("s/leak/pipe"), rustix::fs::Mode::RWXU).unwrap();
     let catalog = place.catalog(&["s"]);
     let skill = one(&catalog);
     for good in ["SKILL.md", "scripts/run.sh", "with blank 100%.md"] {

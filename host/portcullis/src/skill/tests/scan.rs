@@ -308,7 +308,7 @@ fn a_file_that_cannot_be_read_is_told_of_and_comes_back() {
     fs::remove_file(&file).unwrap();
     place.skill("s/a");
     assert_eq!(slugs(&scanner.look_at(LATER)), ["a", "b"]);
-    fs::set_permissions(&file, Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&file, Permissions::from_mode(0o0)).unwrap();
     let root_reads_all = fs::read(&file).is_ok();
     let catalog = scanner.look_at(LATER);
     if !root_reads_all {
