@@ -140,7 +140,9 @@ fn validate_without_a_path_looks_at_the_projects_and_the_users_skills() {
     user.write("work/.portcullis/skills/b/SKILL.md", skill("other", "B."));
     let seen = run(&user, &["skill", "validate"]);
     assert!(seen.code == Some(1) && seen.stderr.contains("2 skills, and 1 of them do not"), "{seen}");
-    assert!(seen.stdout.starts_with("[user]/work/.portcullis/skills/b/SKILL.md:2: error: "), "{seen}");
+    let file = user.path("work/.portcullis/skills/b/SKILL.md");
+    let file = file.to_string_lossy().replace(&*user.path("").to_string_lossy(), "[user]/");
+    assert!(seen.stdout.starts_with(&format!("{file}:2: error: ")), "{seen}");
     user.write("work/.portcullis/skills/b/SKILL.md", skill("b", "B."));
     assert_eq!(run(&user, &["skill", "validate"]).code, Some(0));
 }

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use super::code::{Finding, Load, SkillCode, is_conforming};
 use super::document::{SKILL_FILE, SkillDocument};
+use super::folder::Found;
 use super::place;
 use super::problem::Problem;
 use super::root::SkillOrigin;
-use super::walk::Found;
 
 /// Whether a skill can be used, and why it cannot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

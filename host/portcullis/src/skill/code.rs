@@ -240,3 +240,13 @@ impl Load {
 pub(super) fn is_conforming(findings: &[Finding]) -> bool {
     findings.iter().all(|finding| finding.code.is_conforming() && finding.effect != Effect::Skip)
 }
+
+/// A text of the file within a message: on one line, and not too long.
+pub(super) fn shown(text: &str) -> String {
+    const MOST: usize = 80;
+    let mut shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST).collect();
+    if text.chars().nth(MOST).is_some() {
+        shown.push('…');
+    }
+    shown
+}

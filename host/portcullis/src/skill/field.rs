@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use portcullis_model::capability::Domain;
 
-use super::code::{Finding, SkillCode};
+use super::code::{Finding, SkillCode, shown};
 use super::glob::expansions;
+use super::name;
 use super::yaml::{Node, NodeKind, Pair};
 
 /// The fields of the specification.
 const KNOWN: [&str; 6] = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
 
-const NAME_MAX: usize = 64;
 const DESCRIPTION_MAX: usize = 1024;
 const COMPATIBILITY_MAX: usize = 500;
 const GLOBS_MAX: usize = 1000;
@@ -46,14 +46,14 @@ pub(super) fn read(pairs: &[Pair], directory: Option<&str>, findings: &mut Vec<F
     let mut said = Said::default();
     let (mut has_name, mut has_description) = (false, false);
     for Pair { key, value } in pairs {
-        let name = key.scalar().map_or("", |key| key.text.as_str());
-        if !KNOWN.contains(&name) {
-            findings.push(unknown(name, key.line));
+        let field = key.scalar().map_or("", |key| key.text.as_str());
+        if !KNOWN.contains(&field) {
+            findings.push(unknown(field, key.line));
         }
-        match name {
+        match field {
             "name" => {
                 has_name = true;
-                said.name = read_name(value, directory, findings);
+                said.name = name::read(value, directory, findings);
             }
             "description" => {
                 has_description = true;
@@ -65,8 +65,8 @@ pub(super) fn read(pairs: &[Pair], directory: Option<&str>, findings: &mut Vec<F
             "allowed-tools" => said.fields.allowed_tools = read_tools(value, findings),
             "argument-hint" => said.fields.argument_hint = Some(read_hint(value, findings)),
             "serves" => said.fields.serves = read_serves(value, findings),
-            "always_active" | "always-active" => said.fields.always_active = flag(name, value, findings),
-            "disable-model-invocation" => said.fields.hidden_from_model = flag(name, value, findings),
+            "always_active" | "always-active" => said.fields.always_active = flag(field, value, findings),
+            "disable-model-invocation" => said.fields.hidden_from_model = flag(field, value, findings),
             "references" => said.fields.references = read_references(value, findings),
             "paths" => read_paths(value, findings),
             _ => {}
@@ -92,96 +92,6 @@ fn unknown(name: &str, line: usize) -> Finding {
         format!("the specification has no field `{shown}`"),
         "put it into `metadata`, unless a host that you use knows it",
     )
-}
-
-fn read_name(value: &Node, directory: Option<&str>, findings: &mut Vec<Finding>) -> Option<String> {
-    let line = Some(value.line);
-    let Some(scalar) = value.scalar() else {
-        let finding = Finding::new(SkillCode::NameNotString, line, "the name is no text", "write one name");
-        findings.push(finding.skip());
-        return None;
-    };
-    let name = scalar.text.trim();
-    if name.is_empty() || scalar.is_null() {
-        findings.push(Finding::new(SkillCode::NameEmpty, line, "the name is empty", "write it"));
-        return None;
-    }
-    // A name like this is never loaded: somebody, somewhere, joins it to a path.
-    if name.contains(['/', '\\', '\0']) || matches!(name, "." | "..") {
-        let finding = Finding::new(
-            SkillCode::NameBadChars,
-            line,
-            format!("the name `{}` is a path", shown(name)),
-            "use lower case letters, digits and hyphens",
-        );
-        findings.push(finding.skip());
-        return None;
-    }
-    let fix = |better: &str| is_conforming(better).then(|| format!("name: {better}"));
-    if !scalar.is_string() {
-        let finding = Finding::new(
-            SkillCode::NameNotString,
-            line,
-            format!("`{name}` is no text to some readers"),
-            "put it in quotes",
-        );
-        findings.push(finding.fixed_by(format!("name: '{name}'")));
-    }
-    for (code, what) in wrong_with(name) {
-        let finding = Finding::new(
-            code,
-            line,
-            format!("the name `{}` {what}", shown(name)),
-            "use 1 to 64 lower case letters, digits and single hyphens between them",
-        );
-        findings.push(Finding { fix: fix(&better(name)), ..finding });
-    }
-    if let Some(directory) = directory.filter(|own| *own != name) {
-        let finding = Finding::new(
-            SkillCode::NameDirMismatch,
-            line,
-            format!("the name is `{}`, and the directory `{}`", shown(name), shown(directory)),
-            "call both alike",
-        );
-        findings.push(Finding { fix: fix(directory), ..finding });
-    }
-    Some(name.to_owned())
-}
-
-/// A name that the specification allows.
-pub(super) fn is_conforming(name: &str) -> bool {
-    !name.is_empty() && wrong_with(name).is_empty()
-}
-
-fn wrong_with(name: &str) -> Vec<(SkillCode, String)> {
-    let mut wrong = Vec::new();
-    let length = name.chars().count();
-    if length > NAME_MAX {
-        wrong.push((SkillCode::NameTooLong, format!("has {length} characters, and {NAME_MAX} is the most")));
-    }
-    if name.chars().any(char::is_uppercase) {
-        wrong.push((SkillCode::NameNotLowercase, "has upper case letters".to_owned()));
-    }
-    if name.chars().any(|c| !c.is_alphanumeric() && c != '-') {
-        wrong.push((
-            SkillCode::NameBadChars,
-            "has other characters than letters, digits and hyphens".to_owned(),
-        ));
-    }
-    if name.chars().any(|c| c.is_alphanumeric() && !c.is_ascii()) {
-        wrong.push((SkillCode::NameNotAscii, "has letters that are not a to z".to_owned()));
-    }
-    if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
-        wrong.push((SkillCode::NameHyphens, "has a hyphen at an end, or two together".to_owned()));
-    }
-    wrong
-}
-
-/// The nearest name that is allowed, if it is one.
-fn better(name: &str) -> String {
-    let lower = name.to_lowercase();
-    let parts = lower.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join("-")
 }
 
 fn read_description(value: &Node, findings: &mut Vec<Finding>) -> Option<String> {
@@ -452,32 +362,9 @@ fn read_paths(value: &Node, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A text of the file within a message: on one line, and not too long.
-pub(super) fn shown(text: &str) -> String {
-    const MOST: usize = 80;
-    let mut shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST).collect();
-    if text.chars().nth(MOST).is_some() {
-        shown.push('…');
-    }
-    shown
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{has_markup, is_conforming, tools_of};
-
-    #[test]
-    fn a_name_is_lower_case_letters_digits_and_single_hyphens() {
-        let long = "a".repeat(64);
-        for good in ["a", "a-b", "log-trim", "8004", "0-x", long.as_str()] {
-            assert!(is_conforming(good), "{good}");
-        }
-        let too_long = "a".repeat(65);
-        for bad in ["", "-a", "a-", "a--b", "A", "a_b", "a b", "ä", "日本", "a.b", "a:b", "a/b", &too_long]
-        {
-            assert!(!is_conforming(bad), "{bad}");
-        }
-    }
+    use super::{has_markup, tools_of};
 
     #[test]
     fn tools_are_split_outside_parentheses() {

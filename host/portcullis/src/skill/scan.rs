@@ -5,8 +5,9 @@ use std::sync::Arc;
 use portcullis_runtime::clock;
 
 use super::catalog::{Catalog, Holding};
+use super::folder::Folder;
 use super::root::SkillRoot;
-use super::walk::{Folder, ScanLimits, Walk, Work};
+use super::walk::{ScanLimits, Walk, Work};
 use crate::trust::Workspace;
 
 /// Looks for skills. What it saw is remembered, so that another look costs little and an

@@ -1,7 +1,7 @@
 //! A directory of skills, looked through. What did not change since the last look is not
 //! opened again: one question for each directory and each `SKILL.md` is all that it costs.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use portcullis_runtime::Digest;
 
 use super::document::{SKILL_FILE, SKILL_FILE_MAX, SkillDocument};
-use super::excluded::{self, Excluded, Rules, is_hidden};
+use super::excluded::{self, Excluded, is_hidden};
+use super::folder::{Child, Folder, SkillFile, below};
 use super::place::{self, EntryKind, Stamp};
 use super::problem::{Problem, ScanCode};
 use super::root::{Links, SkillRoot};
@@ -33,55 +34,6 @@ impl Default for ScanLimits {
     fn default() -> Self {
         Self { depth: 16, directories: 100_000, skills: 50_000, time: Duration::from_secs(30) }
     }
-}
-
-/// A directory, as it was seen last.
-#[derive(Debug, Default)]
-pub(super) struct Folder {
-    stamp: Option<Stamp>,
-    seen: i64,
-    excluded: Vec<(&'static str, Stamp, i64)>,
-    rules: Rules,
-    children: BTreeMap<String, Child>,
-    pub(super) skill: Option<SkillFile>,
-    problems: Vec<Problem>,
-}
-
-/// A directory within another, which a link may have led to.
-#[derive(Debug)]
-struct Child {
-    folder: Folder,
-    /// Where the link led.
-    base: Option<Arc<Path>>,
-}
-
-/// A `SKILL.md`, as it was seen last.
-#[derive(Debug, Default)]
-pub(super) struct SkillFile {
-    stamp: Option<Stamp>,
-    seen: Option<i64>,
-    /// What the file is called, when it is not called [`SKILL_FILE`].
-    misnamed: Option<String>,
-    digest: Option<Digest>,
-    /// None: its project is not trusted with it, so nobody has looked.
-    document: Option<Arc<SkillDocument>>,
-}
-
-/// One directory with a `SKILL.md`.
-#[derive(Debug, Clone)]
-pub(super) struct Found {
-    /// Its path below the root.
-    pub(super) slug: String,
-    /// What no link is followed below.
-    pub(super) base: Arc<Path>,
-    /// Where the directory is below that.
-    pub(super) inside: String,
-    /// The device and the number of the directory.
-    pub(super) identity: Option<(u64, u64)>,
-    pub(super) digest: Option<Digest>,
-    pub(super) document: Option<Arc<SkillDocument>>,
-    /// Another name of the file.
-    pub(super) misnamed: Option<String>,
 }
 
 /// One look at one root.
@@ -452,59 +404,4 @@ fn absent(path: &Path, error: &io::Error) -> Problem {
 
 fn is_misnamed(name: &str) -> bool {
     name != SKILL_FILE && name.eq_ignore_ascii_case(SKILL_FILE)
-}
-
-fn below(inside: &str, name: &str) -> String {
-    if inside.is_empty() { name.to_owned() } else { format!("{inside}/{name}") }
-}
-
-impl Folder {
-    /// Whether the files that exclude something may be other ones. A file that came or
-    /// went shows in the stamp of the directory.
-    fn has_other_rules(&self, path: &Path) -> bool {
-        let stamp = |name: &str| fs::symlink_metadata(path.join(name)).ok().map(|meta| Stamp::of(&meta));
-        let mut files = self.excluded.iter();
-        files.any(|(name, before, seen)| stamp(name) != Some(*before) || !before.was_settled(*seen))
-    }
-
-    /// What a list of it comes to.
-    fn outline(&self) -> (Vec<String>, Option<Option<String>>, Vec<Problem>) {
-        let skill = self.skill.as_ref().map(|skill| skill.misnamed.clone());
-        (self.children.keys().cloned().collect(), skill, self.problems.clone())
-    }
-
-    /// Everything in it: what was found, and what is wrong.
-    pub(super) fn collect(&self, root: &SkillRoot, found: &mut Vec<Found>, problems: &mut Vec<Problem>) {
-        let base: Arc<Path> = root.base.as_path().into();
-        self.collect_below(&base, &root.inside, "", found, problems);
-    }
-
-    fn collect_below(
-        &self,
-        base: &Arc<Path>,
-        inside: &str,
-        slug: &str,
-        found: &mut Vec<Found>,
-        problems: &mut Vec<Problem>,
-    ) {
-        problems.extend(self.problems.iter().cloned());
-        if let Some(skill) = &self.skill {
-            found.push(Found {
-                slug: slug.to_owned(),
-                base: Arc::clone(base),
-                inside: inside.to_owned(),
-                identity: self.stamp.map(|stamp| (stamp.device, stamp.inode)),
-                digest: skill.digest,
-                document: skill.document.clone(),
-                misnamed: skill.misnamed.clone(),
-            });
-        }
-        for (name, child) in &self.children {
-            let (base, inside) = match &child.base {
-                Some(own) => (own, String::new()),
-                None => (base, below(inside, name)),
-            };
-            child.folder.collect_below(base, &inside, &below(slug, name), found, problems);
-        }
-    }
 }
