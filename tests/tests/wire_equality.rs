@@ -258,7 +258,7 @@ async fn what_a_turn_offers_is_told_on_the_wire_as_in_the_library() {
     let turn = host.session("library").turn();
     let mut wire = Wire::in_turn(&server(&host)).await;
     let params = json!({"turn_id": "t1"});
-    let surface = turn.surface(None);
+    let surface = turn.surface();
     let listed = wire.ok("tools/list", params.clone()).await;
     assert_eq!(listed["definitions"], json!(surface.definitions(false)));
     assert_eq!(listed["catalogue"], surface.catalogue());
@@ -269,9 +269,10 @@ async fn what_a_turn_offers_is_told_on_the_wire_as_in_the_library() {
     );
     // What a turn is about decides what is shown, and every tool can be called all the same.
     let reading = Reading { needs: [Domain::Web].into(), ..Reading::default() };
-    let surface = host.session("library").turn().surface(Some(&reading));
-    wire.ok("turn/begin", json!({"session_id": "s1", "turn_id": "t2"})).await;
-    let read = json!({"turn_id": "t2", "reading": {"needs": ["web"]}, "provider_defers": true});
+    let surface = host.session("library").turn().about(reading).surface();
+    let about = json!({"session_id": "s1", "turn_id": "t2", "reading": {"needs": ["web"]}});
+    wire.ok("turn/begin", about).await;
+    let read = json!({"turn_id": "t2", "provider_defers": true});
     let listed = wire.ok("tools/list", read).await;
     assert_eq!(listed["definitions"], json!(surface.definitions(true)));
     assert_eq!(listed["catalogue"], surface.catalogue());

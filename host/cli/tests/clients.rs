@@ -4,6 +4,7 @@
 
 #![allow(
     clippy::disallowed_methods,
+    clippy::print_stderr,
     clippy::unwrap_used,
     clippy::panic,
     reason = "a test that runs the tests of others"

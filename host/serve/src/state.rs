@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use portcullis::surface::Reading;
 use portcullis::{Permit, Session, Turn};
 use tokio::sync::{Notify, SetOnce};
 
@@ -228,6 +229,7 @@ impl State {
         &self,
         own: Option<String>,
         session: Arc<SessionSlot>,
+        reading: Option<Reading>,
         limits: &ServeLimits,
     ) -> Result<Arc<TurnSlot>, WireError> {
         let mut inner = locked(&self.inner);
@@ -238,7 +240,11 @@ impl State {
         if inner.turns.iter().any(|slot| slot.id == id) {
             return Err(WireError::Taken { what: TURN, name: id });
         }
-        let turn = Arc::new(session.session.turn());
+        let turn = session.session.turn();
+        let turn = Arc::new(match reading {
+            Some(reading) => turn.about(reading),
+            None => turn,
+        });
         let running = Running { turn: Some(turn), is_ending: false, calls: 0 };
         let slot = Arc::new(TurnSlot {
             id,

@@ -22,17 +22,17 @@ use crate::state::TurnCall;
 /// `Turn::surface`.
 pub(super) fn list(client: &Arc<Client>, mut params: Parameters) -> Result<Work, WireError> {
     let slot = client.state.turn(&params.required("turn_id")?)?;
-    let reading = params.object("reading")?.map(reading).transpose()?;
     let defers = params.flag("provider_defers")?.unwrap_or(false);
     params.end()?;
     let call = slot.call()?;
     Ok(Work::cancellable(async move {
-        let surface = call.turn().await?.surface(reading.as_ref());
+        let surface = call.turn().await?.surface();
         Ok(shown(&surface, defers).into())
     }))
 }
 
-fn reading(mut params: Parameters) -> Result<Reading, WireError> {
+/// What a turn is about.
+pub(super) fn reading(mut params: Parameters) -> Result<Reading, WireError> {
     let needs = params.texts("needs")?.unwrap_or_default();
     let cards = params.texts("cards")?.unwrap_or_default();
     params.end()?;
@@ -65,7 +65,7 @@ pub(super) fn find(client: &Arc<Client>, mut params: Parameters) -> Result<Work,
     let client = Arc::clone(client);
     Ok(Work::cancellable(async move {
         let mut result = called(&client, &call, asked).await?;
-        let surface = call.turn().await?.surface(None);
+        let surface = call.turn().await?.surface();
         if let Some(result) = result.as_object_mut() {
             result.insert("tools".to_owned(), shown(&surface, defers));
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use portcullis::Stopped;
 use serde_json::{Value, json};
 
-use super::{Client, Work};
+use super::{Client, Work, tool};
 use crate::answer;
 use crate::error::WireError;
 use crate::parameter::Parameters;
@@ -16,8 +16,9 @@ pub(super) fn begin(client: &Arc<Client>, mut params: Parameters) -> Result<Work
     let session = client.state.session(&params.required("session_id")?)?;
     let own = params.name("turn_id")?;
     let prompt = params.text("prompt")?;
+    let reading = params.object("reading")?.map(tool::reading).transpose()?;
     params.end()?;
-    let slot = client.state.begin(own, session, client.server.limits())?;
+    let slot = client.state.begin(own, session, reading, client.server.limits())?;
     let call = slot.call()?;
     Ok(Work::through(async move {
         let step = Ending(Arc::clone(&slot));

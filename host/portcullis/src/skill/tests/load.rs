@@ -51,9 +51,9 @@ fn what_is_given_is_what_was_listed_or_nothing() {
     let digest = before.digest.to_string();
     let registry = Registry::new();
     let held = capability(&digest);
-    registry.publish([held]);
+    registry.publish([held], |_| None);
     let turn = registry.bind();
-    registry.publish([]);
+    registry.publish([], |_| None);
     let small = Arc::new(ContentStore::new(0));
     small.put(&texts.get(&digest).unwrap());
     small.sweep(&registry.referenced());
