@@ -172,6 +172,13 @@ impl ToolProvider for Fake {
     fn call<'a>(&'a self, name: &'a str, arguments: &'a Value) -> Answer<'a, ToolResult> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         Box::pin(async move {
+            if name == "down" {
+                return Err(ExtensionError::Unavailable {
+                    extension: self.name.clone(),
+                    reason: "the connection was lost".to_owned(),
+                    remedy: "start it again".to_owned(),
+                });
+            }
             if name == "picture" {
                 return Ok(ToolResult {
                     content: Content::Bytes(vec![0x89, b'P', 0, 0xff]),

@@ -53,7 +53,7 @@ pub use policy::{
 pub use portcullis_model as model;
 pub use portcullis_runtime as runtime;
 pub use session::Session;
-pub use turn::{Called, EndReport, TOOL_TIME, ToolError, Turn};
+pub use turn::{Called, EndReport, TOOL_TIME, TextError, ToolError, Turn, TurnCapabilities};
 pub use world::{CapabilityReport, Count, Failing, Health};
 
 /// The guide's example, compiled and run as a test.

@@ -152,6 +152,28 @@ impl Admitted {
         (name == FIND_TOOLS).then_some(Owner::Finder)
     }
 
+    /// The extensions that the turn sees, the narrowest first.
+    pub(crate) fn bound(&self) -> &[Bound] {
+        &self.bound
+    }
+
+    /// What is said of something that nobody brings.
+    pub(crate) fn unknown(&self, kind: CapabilityKind, name: &str) -> Unusable {
+        Unusable::Unknown { kind, name: name.to_owned(), hint: String::new() }
+    }
+
+    /// Every tool of a server that may be called without the server's name, and whose it
+    /// is.
+    pub(crate) fn bare_names(&self) -> BTreeMap<String, String> {
+        let all =
+            self.servers().flat_map(|bound| bound.listed.tools.iter().map(|tool| tool.entry.name.as_str()));
+        let only = |name: &str| match self.servers_of(name).as_slice() {
+            [server] => Some((name.to_owned(), (*server).to_owned())),
+            _ => None,
+        };
+        all.filter_map(only).collect()
+    }
+
     /// The servers that are admitted now.
     fn servers(&self) -> impl Iterator<Item = &Bound> {
         let remote = self.bound.iter().filter(|bound| !bound.extension.is_local());

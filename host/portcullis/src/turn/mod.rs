@@ -1,5 +1,6 @@
 //! One turn of an agent: from the user's words to the agent's last.
 
+mod have;
 mod judge;
 mod moments;
 mod run;
@@ -23,6 +24,7 @@ use crate::rules::Snapshot;
 use crate::session::Session;
 use crate::surface::Surface;
 
+pub use have::{TextError, TurnCapabilities};
 pub use run::{Called, TOOL_TIME, ToolError};
 
 /// One turn of an agent. It binds what was there when it began: tools stay as they were

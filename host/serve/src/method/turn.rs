@@ -45,7 +45,7 @@ pub(super) fn standing(client: &Arc<Client>, mut params: Parameters) -> Result<W
         let section = turn.standing().await;
         let parts = section.parts.iter().map(|(part, tokens)| json!({ "part": part, "tokens": tokens }));
         let (epoch, parts) = (turn.epoch(), parts.collect::<Value>());
-        Ok(json!({ "text": section.text, "tokens": section.tokens, "parts": parts, "epoch": epoch }).into())
+        Ok(json!({ "text": section.text, "tokens": section.tokens, "parts": parts, "counts": section.counts, "epoch": epoch }).into())
     }))
 }
 
