@@ -18,12 +18,14 @@ impl Digest {
     /// The digest that `text` writes in hexadecimal.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(16)).collect();
-        let digits: [u32; 64] = digits?.try_into().ok()?;
-        let (pairs, _) = digits.as_chunks();
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        let (pairs, rest) = text.as_bytes().as_chunks();
         let mut bytes = [0; 32];
+        if pairs.len() != bytes.len() || !rest.is_empty() {
+            return None;
+        }
         for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-            *byte = u8::try_from(high << 4 | low).ok()?;
+            *byte = u8::try_from(digit(*high)? << 4 | digit(*low)?).ok()?;
         }
         Some(Self(bytes))
     }
@@ -38,7 +40,10 @@ impl Digest {
 /// Lowercase hexadecimal, 64 characters.
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        let text: String =
+            digits.map(|digit| char::from_digit(u32::from(digit), 16).unwrap_or_default()).collect();
+        f.write_str(&text)
     }
 }
 

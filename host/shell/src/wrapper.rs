@@ -22,11 +22,11 @@ pub(crate) fn peel(fields: &[Field]) -> Peeled {
         let name = basename(name);
         let rest = fields.get(peeled.start + 1..).unwrap_or_default();
         let mut assignments = Vec::new();
-        let found = table::named(name).iter().find_map(|wrapper| {
+        let found = table::named(name).find_map(|wrapper| {
             let verbs = verbs(wrapper, rest)?;
             let own = rest.get(verbs..).unwrap_or_default();
             let (length, replaces) = arguments(wrapper, own, &mut assignments)?;
-            (length < own.len()).then_some((*wrapper, verbs + length, replaces))
+            (length < own.len()).then_some((wrapper, verbs + length, replaces))
         });
         let Some((wrapper, length, replaces)) = found else { break };
         peeled.start += 1 + length;

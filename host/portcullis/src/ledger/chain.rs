@@ -100,7 +100,9 @@ impl Place {
 
 /// The SHA-256 of `bytes` in lowercase hexadecimal.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let digest = Sha256::digest(bytes);
+    let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from_digit(u32::from(digit), 16).unwrap_or_default()).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What the disk says of a path: where its links lead, and what is there.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::ErrorKind;
@@ -10,6 +10,9 @@ use super::name::{is_pattern, meets};
 
 /// As many links as Linux follows in one path.
 const LINKS_MAX: usize = 40;
+
+/// How many entries of a directory are read to know what is not there.
+const LISTED_MAX: usize = 512;
 
 /// How many entries of directories are looked at for one question.
 const ENTRIES_MAX: usize = 2000;
@@ -25,8 +28,15 @@ pub(crate) fn resolve(path: &Path) -> Option<PathBuf> {
 }
 
 /// What was seen to be there and to be no link, for questions that are asked together.
+/// There are few.
 #[derive(Debug, Default)]
-pub(super) struct Seen(HashSet<PathBuf>);
+pub(super) struct Seen(Vec<OsString>);
+
+impl Seen {
+    fn holds(&self, path: &Path) -> bool {
+        self.0.iter().any(|seen| seen == path.as_os_str())
+    }
+}
 
 /// The same, without looking again at what was `seen`.
 pub(super) fn resolve_again(path: &Path, seen: &mut Seen) -> Option<PathBuf> {
@@ -44,7 +54,7 @@ pub(super) fn resolve_again(path: &Path, seen: &mut Seen) -> Option<PathBuf> {
             continue;
         }
         done.push(&part);
-        if !there || part.to_str().is_some_and(is_pattern) || seen.0.contains(&done) {
+        if !there || part.to_str().is_some_and(is_pattern) || seen.holds(&done) {
             continue;
         }
         match fs::read_link(&done) {
@@ -64,12 +74,41 @@ pub(super) fn resolve_again(path: &Path, seen: &mut Seen) -> Option<PathBuf> {
             Err(error) => {
                 there = error.kind() != ErrorKind::NotFound;
                 if error.kind() == ErrorKind::InvalidInput {
-                    seen.0.insert(done.clone());
+                    seen.0.push(done.clone().into_os_string());
                 }
             }
         }
     }
     Some(done)
+}
+
+/// What a directory holds, asked once for many names of which most are not there.
+#[derive(Debug)]
+pub(super) struct Listing(Option<BTreeSet<String>>);
+
+impl Listing {
+    /// A directory with more entries is not worth reading, and one that cannot be read says
+    /// nothing. Neither does one whose names are not all ASCII: there may be a rule
+    /// by which one of them is what it does not look like.
+    pub(super) fn of(directory: &Path) -> Self {
+        let Ok(entries) = fs::read_dir(directory) else { return Self(None) };
+        let mut names = BTreeSet::new();
+        for entry in entries {
+            let name = entry.ok().and_then(|entry| entry.file_name().into_string().ok());
+            let Some(mut name) = name.filter(|name| name.is_ascii() && names.len() < LISTED_MAX) else {
+                return Self(None);
+            };
+            name.make_ascii_lowercase();
+            names.insert(name);
+        }
+        Self(Some(names))
+    }
+
+    /// False when `name` is not there, in whatever case.
+    pub(super) fn may_hold(&self, name: &str) -> bool {
+        is_pattern(name)
+            || self.0.as_ref().is_none_or(|names| names.contains(name.to_ascii_lowercase().as_str()))
+    }
 }
 
 fn parts(path: &Path) -> impl Iterator<Item = OsString> + '_ {
@@ -123,7 +162,7 @@ fn entries(directory: &Path, left: &mut usize) -> Vec<OsString> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::{Seen, holds, resolve, resolve_again};
+    use super::{LISTED_MAX, Listing, Seen, holds, resolve, resolve_again};
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -146,6 +185,28 @@ mod tests {
         for path in ["link/x", "real/deep/x", "link/../x", "gone/../link/a", "dangling", "circle", "link/x"] {
             assert_eq!(resolve_again(&base.join(path), &mut seen), of(path), "{path}");
         }
+    }
+
+    #[test]
+    fn a_listing_says_no_only_where_the_disk_would() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in [".claude", "Cursor"] {
+            fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        symlink("nowhere", dir.path().join(".codex")).unwrap();
+        let holds = |name| Listing::of(dir.path()).may_hold(name);
+        // A file system may not tell cases apart.
+        assert!([".claude", "Cursor", "cursor", ".CODEX"].into_iter().all(holds));
+        assert!(!holds(".gemini") && holds(".c*"));
+        fs::write(dir.path().join("\u{212a}iro"), "").unwrap();
+        assert!(holds(".gemini"), "one that could be any other");
+        fs::remove_file(dir.path().join("\u{212a}iro")).unwrap();
+        for number in 3..LISTED_MAX {
+            fs::write(dir.path().join(number.to_string()), "").unwrap();
+        }
+        assert!(!holds(".gemini"));
+        fs::write(dir.path().join("more"), "").unwrap();
+        assert!(holds(".gemini") && Listing::of(&dir.path().join("gone")).may_hold("x"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use portcullis_model::script::Word;
 
 use super::arguments::written;
 use super::change::{Reach, Touch};
-use super::disk::{Seen, holds, resolve, resolve_again};
+use super::disk::{Listing, Seen, holds, resolve, resolve_again};
 use super::name::{is_pattern, meets};
 use super::rule::{Code, Rule, Stand, names};
 use super::site::{Candidate, Site, is_above};
@@ -51,7 +51,7 @@ impl Protection {
         let anywhere: Vec<Rule> = rows
             .flat_map(|(code, what, paths)| paths.iter().map(|path| Rule::new(*code, what, path)))
             .collect();
-        let mut rules = anywhere.clone();
+        let mut rules = Vec::new();
         let text = |path: &Path| path.to_str().map(str::to_owned);
         for (code, what, path) in &places.files {
             let rule =
@@ -79,13 +79,13 @@ impl Protection {
         rules.retain(|rule| !rule.names.is_empty());
         let home = variables.get("HOME").cloned();
         let project = places.project.as_deref().and_then(text);
-        let roots = home.iter().chain(&project);
+        // Who works in the home directory is asked about it once.
+        let roots = home.iter().chain(project.iter().filter(|project| home.as_ref() != Some(project)));
         let mut seen = Seen::default();
         let linked: Vec<Rule> = roots.flat_map(|root| elsewhere(root, &anywhere, &mut seen)).collect();
-        let fixed = rules.iter().filter(|rule| rule.stand == Stand::Root);
-        let moved: Vec<Rule> = fixed.filter_map(|rule| led(rule, &mut seen)).collect();
-        rules.extend(linked);
-        rules.extend(moved);
+        let moved: Vec<Rule> = rules.iter().filter_map(|rule| led(rule, &mut seen)).collect();
+        // Which rule is told is the first one's that meets.
+        let rules = anywhere.into_iter().chain(rules).chain(linked).chain(moved).collect();
         let own = places.program.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
         let own = own.map(|name| name.strip_suffix(".exe").unwrap_or(name));
         let programs = own.filter(|name| *name != product::NAME).map(str::to_owned).into_iter().collect();
@@ -255,11 +255,12 @@ fn is_at_or_below(base: &Path, at: &[&str]) -> bool {
 /// The rules whose places below `root` are links to elsewhere.
 fn elsewhere(root: &str, rules: &[Rule], seen: &mut Seen) -> Vec<Rule> {
     let Some(base) = resolve_again(Path::new(root), seen) else { return Vec::new() };
+    let listing = Listing::of(&base);
     let mut gone: BTreeSet<&str> = BTreeSet::new();
     let mut found = Vec::new();
     for rule in rules {
         let Some(first) = rule.names.first().filter(|first| !gone.contains(first.as_str())) else { continue };
-        if fs::symlink_metadata(base.join(first)).is_err() {
+        if !listing.may_hold(first) || fs::symlink_metadata(base.join(first)).is_err() {
             gone.insert(first);
             continue;
         }

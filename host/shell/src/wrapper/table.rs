@@ -1,8 +1,5 @@
 //! The programs that run the program in their arguments, and how they are read.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 /// How the arguments of a wrapper are read.
 #[derive(Debug)]
 pub(super) struct Wrapper {
@@ -34,16 +31,10 @@ const PLAIN: Wrapper = Wrapper {
     dashes: false,
 };
 
-/// The wrappers of that name.
-pub(super) fn named(name: &str) -> &'static [&'static Wrapper] {
-    static BY_NAME: LazyLock<HashMap<&str, Vec<&Wrapper>>> = LazyLock::new(|| {
-        let mut by_name: HashMap<&str, Vec<&Wrapper>> = HashMap::new();
-        for wrapper in WRAPPERS {
-            by_name.entry(wrapper.name).or_default().push(wrapper);
-        }
-        by_name
-    });
-    BY_NAME.get(name).map_or(&[], Vec::as_slice)
+/// The wrappers of that name. There are few enough to look at each; a process that judges
+/// one call would wait longer for a table of them.
+pub(super) fn named(name: &str) -> impl Iterator<Item = &'static Wrapper> {
+    WRAPPERS.iter().filter(move |wrapper| wrapper.name == name)
 }
 
 const WRAPPERS: &[Wrapper] = &[
