@@ -283,8 +283,10 @@ fn a_cache_that_cannot_be_used_costs_time_and_nothing_else() {
     // It vanishes while the process runs.
     let bench = Bench::new();
     let runtime = bench.runtime();
-    fs::remove_dir_all(bench.components()).unwrap();
     assert_eq!(verdict(&load(&runtime, "one")), "one");
+    fs::remove_dir_all(bench.components()).unwrap();
+    assert_eq!((bench.compiled(), verdict(&load(&runtime, "one"))), (1, "one".to_owned()));
+    assert_eq!(bench.compiled(), 2);
 }
 
 #[test]

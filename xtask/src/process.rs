@@ -40,6 +40,17 @@ pub(crate) fn output(program: &Path, args: &[&str]) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
+/// What a program makes of a file.
+pub(crate) fn filtered(program: &Path, args: &[&str], input: &Path) -> anyhow::Result<Vec<u8>> {
+    let input = std::fs::File::open(input).with_context(|| format!("cannot open `{}`", input.display()))?;
+    let output = clean(program).args(args).stdin(input).output();
+    let output = output.with_context(|| format!("cannot run `{}`", program.display()))?;
+    if !output.status.success() {
+        bail!("`{}` failed: {}", program.display(), String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(output.stdout)
+}
+
 /// Runs a program in a directory, and waits for it.
 pub(crate) fn run(
     program: &Path,

@@ -3,6 +3,7 @@
 mod args;
 mod break_glass;
 mod check;
+mod compile;
 mod config;
 mod doctor;
 mod environment;
@@ -12,12 +13,15 @@ mod hooks;
 mod install;
 mod ledger;
 mod log;
+mod memory;
 mod open;
 mod plugin;
 mod printer;
 mod process;
 mod serve;
 mod skill;
+#[cfg(not(feature = "compiler"))]
+mod start;
 mod trust;
 mod why;
 
@@ -32,21 +36,18 @@ use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
-/// Taking a script apart makes and drops many small texts, which the C library's
-/// allocator is slow at.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// The first argument of the process that compiles components. It is not for
-/// people, so it is no verb of the command line.
-const COMPILE: &str = "compile-helper";
+static ALLOCATOR: memory::Memory = memory::Memory;
 
 fn main() -> ExitCode {
+    #[cfg(not(feature = "compiler"))]
+    start::protect_tables();
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == "hook") {
+        memory::expect_a_hook();
+    }
     let arguments: Vec<String> = environment::arguments();
-    if let [_, verb, limits @ ..] = arguments.as_slice()
-        && verb == COMPILE
-    {
-        return portcullis::runtime::helper_main(limits);
+    if let Some(exit) = compile::run_if_asked(&arguments) {
+        return exit;
     }
     let printer = Printer::new();
     let parsed = hook::as_installed(&arguments).map_or_else(Arguments::try_parse, Ok);

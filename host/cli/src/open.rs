@@ -10,12 +10,12 @@ use portcullis::config::{self, Files, Loaded};
 use portcullis::ledger::{Entry, EntryKind, Ledger, LedgerOptions};
 use portcullis::model::fault::FaultKind;
 use portcullis::model::judgement::Verdict;
-use portcullis::runtime::{Allocation, CacheDir, Compiler, Terminal};
+use portcullis::runtime::{Allocation, CacheDir, Terminal};
 use portcullis::trust::{Held, TrustStore, Workspace, root_of};
 use portcullis::{ConfigError, Host, HostError, HostOptions, Lifts, OwnFiles};
 
-use crate::COMPILE;
 use crate::args::Common;
+use crate::compile;
 use crate::environment::{Environment, project_config, project_plugins};
 use crate::printer::Printer;
 
@@ -27,9 +27,9 @@ pub(crate) fn options(
     cwd: Option<&str>,
 ) -> anyhow::Result<HostOptions> {
     let program = environment.program.clone().context("this program's own path cannot be had")?;
-    let mut options =
-        HostOptions::new(Compiler::Helper { program: program.clone(), arguments: vec![COMPILE.to_owned()] });
+    let mut options = HostOptions::new(compile::compiler(&program));
     options.allocation = Allocation::OnDemand;
+    options.precompiled = compile::precompiled();
     options.plugins = common.plugins.iter().map(|path| absolute(path, environment)).collect();
     options.no_plugins = common.no_plugins;
     options.plugin_dir = common.plugin_dir.clone();
@@ -69,8 +69,9 @@ pub(crate) fn options(
 /// the user's or the project's.
 pub(crate) fn bare(environment: &Environment) -> anyhow::Result<HostOptions> {
     let program = environment.program.clone().context("this program's own path cannot be had")?;
-    let mut options = HostOptions::new(Compiler::Helper { program, arguments: vec![COMPILE.to_owned()] });
+    let mut options = HostOptions::new(compile::compiler(&program));
     options.allocation = Allocation::OnDemand;
+    options.precompiled = compile::precompiled();
     options.cache = cache(environment);
     Ok(options)
 }

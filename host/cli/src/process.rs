@@ -1,5 +1,8 @@
 //! Work with a deadline: an answer on every path, whatever the work does.
 
+#[cfg(unix)]
+mod crash;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,9 +24,9 @@ pub(crate) enum Ended<R> {
     NotStarted(std::io::Error),
 }
 
-/// Makes exit code 2 of an abort, which is how a process ends whose memory runs
-/// out or whose stack overflows. Most agents run the call when their hook ends in
-/// any other way.
+/// Makes exit code 2 of an abort, which is how a process ends whose memory runs out, and
+/// of a crash, which is how one ends whose stack overflows. Most agents run the call
+/// when their hook ends in any other way.
 #[derive(Debug, Clone)]
 pub(crate) struct Shield(Arc<AtomicBool>);
 
@@ -33,6 +36,9 @@ impl Shield {
         #[cfg(unix)]
         {
             use signal_hook::consts::{SIGABRT, SIGXFSZ};
+            if let Err(error) = crash::refuse() {
+                tracing::warn!("a crash of this process would not count as a refusal: {error}");
+            }
             let status = i32::from(ABORTED);
             let set = signal_hook::flag::register_conditional_shutdown(SIGABRT, status, Arc::clone(&raised));
             if let Err(error) = set {
@@ -47,6 +53,8 @@ impl Shield {
     /// From here on nothing depends on how this process ends.
     pub(crate) fn lower(&self) {
         self.0.store(false, Ordering::SeqCst);
+        #[cfg(unix)]
+        crash::let_be();
     }
 }
 

@@ -75,7 +75,8 @@ fn commands(block: &str) -> Vec<(String, String)> {
 }
 
 fn run(command: &str, home: &Path) -> String {
-    let binary = Path::new(env!("CARGO_BIN_EXE_portcullis"));
+    let built = env!("CARGO_BIN_EXE_portcullis");
+    let binary = Path::new(option_env!("PORTCULLIS_TESTED").unwrap_or(built));
     let command = command.replace("cargo run --release -q --", "portcullis");
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", binary.parent().unwrap().display());
     let output = Command::new("sh")

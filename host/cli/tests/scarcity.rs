@@ -78,3 +78,27 @@ fn hook_never_lets_a_call_through_that_would_be_refused() {
         assert!(!loaded || seen.code == Some(2) && !seen.stderr.trim().is_empty(), "{limit}: {seen}");
     }
 }
+
+#[test]
+fn a_stack_that_overflows_refuses() {
+    let user = User::new();
+    let payload = fixture("claude/pre-bash.json");
+    let allowed = payload.replace("rm -rf build", "ls");
+    assert_ne!(payload, allowed);
+    let hook = ["hook", "--agent", "claude"];
+    assert_eq!(user.run(&hook, &payload).code, Some(2));
+    assert_eq!(user.run(&hook, &allowed).code, Some(0));
+    let mut crashed = 0;
+    for kib in (16..512).step_by(16) {
+        // With a stack that is large enough for nothing the system does not start it at all.
+        let seen = limited(&user, &format!("-s {kib}"), &hook, &payload);
+        assert!(seen.code.is_none_or(|code| code == 2), "{kib}: {seen}");
+        let seen = limited(&user, &format!("-s {kib}"), &hook, &allowed);
+        if seen.stderr.contains("it crashed. This is a fault and not a decision.") {
+            assert_eq!(seen.code, Some(2), "{kib}: {seen}");
+            assert!(seen.stderr.contains("`portcullis plugin list`"), "{kib}: {seen}");
+            crashed += 1;
+        }
+    }
+    assert!(crashed > 0, "no stack was small enough to matter");
+}

@@ -316,7 +316,7 @@ fn an_agent_is_sent_on_up_to_the_limit_and_the_turn_ends_once() {
 #[test]
 fn a_hook_that_asks_portcullis_comes_to_an_end() {
     let user = User::new();
-    let program = env!("CARGO_BIN_EXE_portcullis");
+    let program = BINARY;
     let again = format!(
         "echo x >> asked; echo '{{\"tool\":\"Bash\",\"input\":{{\"command\":\"ls\"}}}}' | {program} check >> said || exit 2"
     );

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use portcullis_model::config::Config;
-use portcullis_runtime::{Allocation, CacheDir, Compiler, Pulse, Runtime, RuntimeOptions, Terminal};
+use portcullis_runtime::{
+    Allocation, CacheDir, Compiler, Precompiled, Pulse, Runtime, RuntimeOptions, Terminal,
+};
 
 use crate::config::{Files, Loaded};
 use crate::error::HostError;
@@ -38,6 +40,8 @@ pub struct HostOptions {
     pub allocation: Allocation,
     /// Where compiled components are kept.
     pub cache: Option<CacheDir>,
+    /// Compiled components that are a part of the program.
+    pub precompiled: Vec<Precompiled>,
     /// The operator's configuration.
     pub config: Config,
     /// The digest of all that it says, so that the ledger can tell of another one.
@@ -96,6 +100,7 @@ impl HostOptions {
             compiler,
             allocation: Allocation::Pool,
             cache: None,
+            precompiled: Vec::new(),
             config: Config::default(),
             config_digest: None,
             config_files: None,
@@ -214,6 +219,7 @@ impl Host {
         let mut runtime = RuntimeOptions::new(options.compiler);
         runtime.allocation = options.allocation;
         runtime.cache = options.cache;
+        runtime.precompiled = options.precompiled;
         let one_call = options.one_call.is_some();
         runtime.pulse = options.one_call;
         let home = options.env.get("HOME").filter(|home| home.starts_with('/')).cloned();

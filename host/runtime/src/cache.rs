@@ -16,6 +16,7 @@ use sha2::{Digest as _, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use crate::compile::Compiler;
 use crate::digest::Digest;
 use crate::error::RuntimeError;
 use crate::sealed::Sealed;
@@ -48,7 +49,7 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    pub(crate) fn open(place: CacheDir, engine: &Engine) -> Result<Self, RuntimeError> {
+    pub(crate) fn open(place: CacheDir, engine: &Engine, compiler: &Compiler) -> Result<Self, RuntimeError> {
         let CacheDir { dir, key } = place;
         let failed = |path: &Path, reason: String| RuntimeError::Cache { path: path.to_owned(), reason };
         private_dir(&dir).map_err(|e| failed(&dir, e))?;
@@ -56,9 +57,21 @@ impl Cache {
             private_dir(parent).map_err(|e| failed(parent, e))?;
         }
         let key = read_or_make_key(&key).map_err(|e| failed(&key, e))?;
+        #[cfg(not(feature = "compiler"))]
+        let _ = engine;
         let mut hasher = Sha(Sha256::new());
         hasher.0.update(FORMAT);
-        engine.precompile_compatibility_hash().hash(&mut hasher);
+        match compiler {
+            // Its settings are those of the program that carries it.
+            Compiler::Carried(carried) => carried.identity.hash(&mut hasher),
+            #[cfg(feature = "compiler")]
+            Compiler::Helper { .. } | Compiler::InProcess => {
+                engine.precompile_compatibility_hash().hash(&mut hasher);
+            }
+            // The artifact itself says for which engine it is.
+            #[cfg(not(feature = "compiler"))]
+            Compiler::Helper { program, arguments } => (program, arguments).hash(&mut hasher),
+        }
         Ok(Self { dir, key, engine: hasher.0.finalize().into() })
     }
 
@@ -315,6 +328,7 @@ mod tests {
     use std::path::Path;
 
     use super::{Cache, CacheDir};
+    use crate::compile::Compiler;
     use crate::digest::Digest;
     use crate::engine::on_demand;
 
@@ -323,7 +337,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let engine = on_demand().unwrap();
         let place = CacheDir { dir: dir.path().join("components"), key: dir.path().join("state/key") };
-        let cache = Cache::open(place, &engine).unwrap();
+        let cache = Cache::open(place, &engine, &Compiler::InProcess).unwrap();
         let wasm = wat::parse_str("(component (core module (func (export \"f\"))))").unwrap();
         let (digest, other) = (Digest::of(&wasm), Digest::of(b"other"));
         cache.store(&digest, &engine.precompile_component(&wasm).unwrap());

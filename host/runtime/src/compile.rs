@@ -4,17 +4,21 @@
 //! The engine's own rules call that no vulnerability, so the compiler runs where
 //! it can be stopped: in a helper with a limit on time and memory.
 
-use std::io::{Read, Write};
+#[cfg(feature = "compiler")]
+mod helper;
+
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
-use portcullis_model::limits::COMPONENT_MAX;
 use wasmtime::Engine;
 
-use crate::engine;
 use crate::error::LoadError;
 use crate::process::Process;
+use crate::sealed::Sealed;
+
+#[cfg(feature = "compiler")]
+pub use helper::helper_main;
 
 /// The largest artifact that is read from the helper. Machine code is about
 /// three times the component.
@@ -31,9 +35,29 @@ pub enum Compiler {
         /// Its first arguments.
         arguments: Vec<String>,
     },
+    /// Such a program that this one carries inside itself, so that it cannot be
+    /// missing or another one. Linux alone can start it.
+    Carried(CarriedCompiler),
     /// This process, without any limit. Only for components that the embedder
     /// trusts as much as its own code.
+    #[cfg(feature = "compiler")]
     InProcess,
+}
+
+/// A program that ends up in [`helper_main`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct CarriedCompiler {
+    /// The whole program.
+    pub program: &'static [u8],
+    /// What tells it from others, such as its digest: what one has compiled is not
+    /// taken for what another would.
+    pub identity: &'static str,
+}
+
+impl fmt::Debug for CarriedCompiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CarriedCompiler").field(&self.identity).finish()
+    }
 }
 
 /// How much one compilation may take.
@@ -66,13 +90,44 @@ pub(crate) fn compile(
     limits: &CompileLimits,
     bytes: &[u8],
 ) -> Result<Vec<u8>, LoadError> {
-    let Compiler::Helper { program, arguments } = compiler else {
-        return engine.precompile_component(bytes).map_err(|e| LoadError::Compile(format!("{e:#}")));
-    };
-    let mut arguments = arguments.clone();
+    #[cfg(not(feature = "compiler"))]
+    let _ = engine;
+    match compiler {
+        Compiler::Helper { program, arguments } => {
+            let named = program.display().to_string();
+            help(&Helper { program, arguments, named: &named }, limits, bytes)
+        }
+        Compiler::Carried(carried) => {
+            let program = Sealed::program(carried.program).map_err(|error| {
+                LoadError::Helper(format!(
+                    "{CARRIED} cannot be put into memory to be run ({error}); `sysctl vm.memfd_noexec=0` allows it, \
+                     and a program that `cargo build --release` made does not need it"
+                ))
+            })?;
+            help(&Helper { program: &program.path(), arguments: &[], named: CARRIED }, limits, bytes)
+        }
+        #[cfg(feature = "compiler")]
+        Compiler::InProcess => {
+            engine.precompile_component(bytes).map_err(|e| LoadError::Compile(format!("{e:#}")))
+        }
+    }
+}
+
+/// What the carried compiler is called.
+const CARRIED: &str = "the compiler that this program carries";
+
+struct Helper<'a> {
+    program: &'a Path,
+    arguments: &'a [String],
+    /// For people.
+    named: &'a str,
+}
+
+fn help(helper: &Helper<'_>, limits: &CompileLimits, bytes: &[u8]) -> Result<Vec<u8>, LoadError> {
+    let mut arguments = helper.arguments.to_vec();
     arguments.extend([limits.memory.to_string(), limits.time.as_secs().max(1).to_string()]);
-    let helper = Process {
-        program,
+    let process = Process {
+        program: helper.program,
         arguments: arguments.iter().map(AsRef::as_ref).collect(),
         directory: Path::new("/"),
         variables: Vec::new(),
@@ -80,7 +135,7 @@ pub(crate) fn compile(
         time: limits.time,
         output_max: ARTIFACT_MAX,
     };
-    match helper.run() {
+    match process.run() {
         Ok(ended) if ended.late => Err(LoadError::CompileTime(limits.time)),
         Ok(ended) if ended.code == Some(0) => Ok(ended.stdout),
         Ok(ended) => {
@@ -90,61 +145,9 @@ pub(crate) fn compile(
                 None => Err(LoadError::Helper(said)),
             }
         }
-        Err(error) => Err(LoadError::Helper(format!("`{}` cannot be run: {error}", program.display()))),
+        Err(error) => Err(LoadError::Helper(format!("`{}` cannot be run: {error}", helper.named))),
     }
 }
 
 /// What the helper says before the compiler's reason.
 const REFUSED: &str = "refused: ";
-
-/// The whole of the compile helper: reads a component from standard input and
-/// writes what it compiles to on standard output. `arguments` are the limits that
-/// the parent put behind the helper's own: bytes of memory, seconds of processor
-/// time. The answer is the process's exit code.
-#[must_use]
-pub fn helper_main(arguments: &[String]) -> ExitCode {
-    match help(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(said) => {
-            // There is nobody to tell when standard error is closed.
-            let _ = std::io::stderr().write_all(said.as_bytes());
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn help(arguments: &[String]) -> Result<(), String> {
-    let [memory, seconds] = arguments else {
-        return Err("expected two arguments: bytes of memory, and seconds".to_owned());
-    };
-    let number = |text: &String| text.parse::<u64>().map_err(|_| format!("not a number: `{text}`"));
-    confine(number(memory)?, number(seconds)?)?;
-    let mut bytes = Vec::new();
-    let max = u64::try_from(COMPONENT_MAX).unwrap_or(u64::MAX);
-    std::io::stdin().take(max).read_to_end(&mut bytes).map_err(|e| format!("reading the component: {e}"))?;
-    let engine = engine::on_demand().map_err(|e| e.to_string())?;
-    let artifact = engine.precompile_component(&bytes).map_err(|e| format!("{REFUSED}{e:#}"))?;
-    std::io::stdout().write_all(&artifact).map_err(|e| format!("writing the artifact: {e}"))
-}
-
-#[cfg(unix)]
-fn confine(memory: u64, seconds: u64) -> Result<(), String> {
-    use rustix::process::{Resource, Rlimit, setrlimit};
-    let limits = [
-        (Resource::As, memory),
-        // Processor time is counted for every thread.
-        (Resource::Cpu, seconds.saturating_mul(4)),
-        (Resource::Fsize, 0),
-        (Resource::Core, 0),
-    ];
-    for (resource, max) in limits {
-        let limit = Rlimit { current: Some(max), maximum: Some(max) };
-        setrlimit(resource, limit).map_err(|e| format!("limiting {resource:?}: {e}"))?;
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn confine(_memory: u64, _seconds: u64) -> Result<(), String> {
-    Ok(())
-}

@@ -6,6 +6,7 @@ use tokio::sync::Semaphore;
 use wasmtime::{Config, Enabled, Engine, PoolingAllocationConfig};
 
 use crate::error::RuntimeError;
+use crate::precompiled;
 use crate::ticker::{Pulse, Running, Ticker};
 
 /// Calls that may run at the same time. More wait, within their own deadlines.
@@ -44,15 +45,23 @@ pub(crate) struct Engines {
 }
 
 impl Engines {
-    pub(crate) fn start(allocation: Allocation, pulse: Option<&Pulse>) -> Result<Self, RuntimeError> {
+    pub(crate) fn start(
+        allocation: Allocation,
+        pulse: Option<&Pulse>,
+        runs_foreign: bool,
+    ) -> Result<Self, RuntimeError> {
+        let mut config = config();
+        if runs_foreign {
+            precompiled::allow(&mut config);
+        }
         let pool = match allocation {
-            Allocation::Pool => Engine::new(&pooled(config()))
+            Allocation::Pool => Engine::new(&pooled(config.clone()))
                 .inspect_err(|e| tracing::warn!("no pool of instances, which makes calls slower: {e:#}"))
                 .ok(),
             Allocation::OnDemand => None,
         };
         let pooled = pool.is_some();
-        let engine = pool.map_or_else(on_demand, Ok)?;
+        let engine = pool.map_or_else(|| Engine::new(&config).map_err(engine_error), Ok)?;
         let beats = pulse.is_some_and(|pulse| pulse.follow(engine.weak()));
         let ticker = if beats { None } else { Some(Ticker::start(engine.weak())) };
         let ticker = ticker.transpose().map_err(RuntimeError::Thread)?;
@@ -77,8 +86,18 @@ fn engine_error(error: wasmtime::Error) -> RuntimeError {
     RuntimeError::Engine(format!("{error:#}"))
 }
 
+#[cfg(feature = "compiler")]
 pub(crate) fn on_demand() -> Result<Engine, RuntimeError> {
     Engine::new(&config()).map_err(engine_error)
+}
+
+/// An engine that compiles for every machine of this kind.
+#[cfg(feature = "compiler")]
+pub(crate) fn portable() -> Result<Engine, RuntimeError> {
+    let mut config = config();
+    // To name the target is to take nothing from the machine that compiles.
+    config.target(&format!("{}-unknown-linux-gnu", std::env::consts::ARCH)).map_err(engine_error)?;
+    Engine::new(&config).map_err(engine_error)
 }
 
 /// What every engine of ours agrees on, the compile helper's included.

@@ -27,6 +27,7 @@ mod interface;
 mod limiter;
 mod offer;
 mod packed;
+mod precompiled;
 mod process;
 mod runtime;
 mod sealed;
@@ -40,7 +41,9 @@ pub use answer::{
     ToolOutput,
 };
 pub use cache::CacheDir;
-pub use compile::{CompileLimits, Compiler, helper_main};
+#[cfg(feature = "compiler")]
+pub use compile::helper_main;
+pub use compile::{CarriedCompiler, CompileLimits, Compiler};
 pub use component::{Component, Known};
 pub use contract::{Contract, Kind};
 pub use digest::Digest;
@@ -48,6 +51,7 @@ pub use engine::Allocation;
 pub use error::{LoadError, RuntimeError};
 pub use guest::Guest;
 pub use packed::pack;
+pub use precompiled::Precompiled;
 pub use process::{Cancel, Ended, Process};
 pub use runtime::{Runtime, RuntimeOptions};
 pub use setup::{CallView, GuestSetup, InvocationView, OccurrenceView, Store, Terminal};

@@ -1,7 +1,7 @@
 //! The way from bytes to a [`Guest`].
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use portcullis_model::limits::COMPONENT_MAX;
 
@@ -13,6 +13,7 @@ use crate::digest::Digest;
 use crate::engine::{Allocation, Engines};
 use crate::error::{LoadError, RuntimeError};
 use crate::guest::Guest;
+use crate::precompiled::Precompiled;
 use crate::setup::GuestSetup;
 use crate::ticker::Pulse;
 
@@ -27,6 +28,8 @@ pub struct RuntimeOptions {
     pub compile_limits: CompileLimits,
     /// Where compiled components are kept.
     pub cache: Option<CacheDir>,
+    /// Those that are a part of the program.
+    pub precompiled: Vec<Precompiled>,
     /// What stops guests at their deadlines, instead of a thread of the runtime's own.
     pub pulse: Option<Pulse>,
 }
@@ -40,6 +43,7 @@ impl RuntimeOptions {
             compiler,
             compile_limits: CompileLimits::new(),
             cache: None,
+            precompiled: Vec::new(),
             pulse: None,
         }
     }
@@ -55,7 +59,10 @@ struct Inner {
     engines: Arc<Engines>,
     compiler: Compiler,
     compile_limits: CompileLimits,
-    cache: Option<Cache>,
+    cache_dir: Option<CacheDir>,
+    /// Opened when it is asked first.
+    cache: OnceLock<Option<Cache>>,
+    precompiled: Vec<Precompiled>,
 }
 
 impl Runtime {
@@ -65,18 +72,19 @@ impl Runtime {
     /// When the engine or its thread cannot start. A cache that cannot be used
     /// is left out with a warning: it only makes things faster.
     pub fn new(options: RuntimeOptions) -> Result<Self, RuntimeError> {
-        let engines = Arc::new(Engines::start(options.allocation, options.pulse.as_ref())?);
-        let cache = options.cache.and_then(|dir| {
-            Cache::open(dir, &engines.engine)
-                .inspect_err(|e| tracing::warn!("every component is compiled again in each process: {e}"))
-                .ok()
-        });
+        let engines = Arc::new(Engines::start(
+            options.allocation,
+            options.pulse.as_ref(),
+            !options.precompiled.is_empty(),
+        )?);
         Ok(Self {
             inner: Arc::new(Inner {
                 engines,
                 compiler: options.compiler,
                 compile_limits: options.compile_limits,
-                cache,
+                cache_dir: options.cache,
+                cache: OnceLock::new(),
+                precompiled: options.precompiled,
             }),
         })
     }
@@ -105,16 +113,23 @@ impl Runtime {
     /// # Errors
     /// As [`Runtime::load`].
     pub fn load_known(&self, bytes: &[u8], digest: Digest) -> Result<Component, LoadError> {
-        let Inner { engines, cache, compiler, compile_limits } = &*self.inner;
+        let Inner { engines, compiler, compile_limits, precompiled, .. } = &*self.inner;
         let engine = &engines.engine;
-        let cached = cache.as_ref().and_then(|cache| cache.load(engine, &digest));
+        let mut ours = precompiled.iter().filter(|ours| ours.component == digest);
+        let ours = ours.find_map(|ours| {
+            let loaded = ours.load(engine);
+            loaded
+                .inspect_err(|e| tracing::warn!("a plugin's code in this program cannot be used: {e:#}"))
+                .ok()
+        });
+        let cached = ours.or_else(|| self.inner.cache()?.load(engine, &digest));
         let inner = match cached {
             Some(inner) => inner,
             None => {
                 let artifact = compile::compile(engine, compiler, compile_limits, bytes)?;
                 let inner = cache::deserialize(engine, &artifact)
                     .map_err(|e| LoadError::Helper(format!("its answer is for another engine: {e:#}")))?;
-                if let Some(cache) = cache {
+                if let Some(cache) = self.inner.cache() {
                     cache.store(&digest, &artifact);
                 }
                 inner
@@ -140,6 +155,17 @@ impl Runtime {
         let (runtime, digest) = (self.clone(), known.digest);
         let load = Box::new(move || runtime.load_known(bytes, digest));
         Guest::later(Arc::clone(&self.inner.engines), known, setup, load)
+    }
+}
+
+impl Inner {
+    fn cache(&self) -> Option<&Cache> {
+        let open = || {
+            Cache::open(self.cache_dir.clone()?, &self.engines.engine, &self.compiler)
+                .inspect_err(|e| tracing::warn!("every component is compiled again in each process: {e}"))
+                .ok()
+        };
+        self.cache.get_or_init(open).as_ref()
     }
 }
 

@@ -12,27 +12,45 @@ pub(crate) struct Sealed(File);
 #[cfg(target_os = "linux")]
 mod linux {
     use std::fs::File;
-    use std::io;
+    use std::io::{self, Write as _};
     use std::os::fd::AsRawFd as _;
     use std::os::unix::fs::FileExt as _;
     use std::path::PathBuf;
 
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+    use rustix::io::Errno;
 
     use super::Sealed;
 
     /// How much is read at once. It stays in the processor's cache.
     const PART: usize = 64 << 10;
+    const FLAGS: MemfdFlags = MemfdFlags::CLOEXEC.union(MemfdFlags::ALLOW_SEALING);
+    /// The file may be run, where the system's default is that none may.
+    const EXEC: MemfdFlags = MemfdFlags::EXEC;
 
     impl Sealed {
         pub(crate) fn copy_of(mut file: io::Take<File>) -> io::Result<Self> {
-            let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-            let mut memory = File::from(memfd_create("portcullis-artifact", flags)?);
+            let mut memory = File::from(memfd_create("portcullis-artifact", FLAGS)?);
             io::copy(&mut file, &mut memory)?;
-            fcntl_add_seals(
-                &memory,
-                SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL,
-            )?;
+            Self::of(memory)
+        }
+
+        /// A program that can be run by its path.
+        pub(crate) fn program(bytes: &[u8]) -> io::Result<Self> {
+            const NAME: &str = "portcullis-compile";
+            // A kernel that does not know the flag lets every such file be run.
+            let memory = memfd_create(NAME, FLAGS | EXEC).or_else(|error| match error {
+                Errno::INVAL => memfd_create(NAME, FLAGS),
+                error => Err(error),
+            })?;
+            let mut memory = File::from(memory);
+            memory.write_all(bytes)?;
+            Self::of(memory)
+        }
+
+        fn of(memory: File) -> io::Result<Self> {
+            let all = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+            fcntl_add_seals(&memory, all)?;
             Ok(Self(memory))
         }
 
@@ -65,6 +83,10 @@ mod other {
 
     impl Sealed {
         pub(crate) fn copy_of(_: io::Take<File>) -> io::Result<Self> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        pub(crate) fn program(_: &[u8]) -> io::Result<Self> {
             Err(io::ErrorKind::Unsupported.into())
         }
 

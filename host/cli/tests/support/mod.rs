@@ -111,8 +111,11 @@ impl User {
     }
 }
 
-/// The binary under test.
-pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_portcullis");
+/// The binary under test: the one that cargo built beside the tests, or the one that they are built to test.
+pub(crate) const BINARY: &str = match option_env!("PORTCULLIS_TESTED") {
+    Some(program) => program,
+    None => env!("CARGO_BIN_EXE_portcullis"),
+};
 
 /// The hook payload in `tests/fixtures/agents`.
 pub(crate) fn fixture(name: &str) -> String {
