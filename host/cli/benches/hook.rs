@@ -25,7 +25,15 @@ use serde_json::{Value, json};
 /// The program of this build. `-- --program FILE` measures another one.
 const OWN: &str = env!("CARGO_BIN_EXE_portcullis");
 
+/// Only looks for the words, wherever they stand in the payload: the least that a hook
+/// can be.
 const SH: &str = "read -r line\ncase \"$line\" in *'rm -rf'*) echo refused >&2; exit 2 ;; esac\n";
+/// Takes the command out of the payload first, as the others do: with what a shell has for
+/// that, and with what most hooks in `sh` use.
+const SED: &str = "command=$(sed -n 's/.*\"command\": *\"\\([^\"]*\\)\".*/\\1/p')\n\
+                   case $command in *'rm -rf'*) echo refused >&2; exit 2 ;; esac\n";
+const JQ: &str = "command=$(jq -r .tool_input.command)\n\
+                  case $command in *'rm -rf'*) echo refused >&2; exit 2 ;; esac\n";
 const PYTHON: &str = "import json, sys\nif 'rm -rf' in json.load(sys.stdin)['tool_input']['command']:\n    \
                       print('refused', file=sys.stderr)\n    sys.exit(2)\n";
 const NODE: &str = "let text = '';\nprocess.stdin.on('data', (part) => (text += part));\n\
@@ -76,6 +84,7 @@ fn main() {
         path.to_str().unwrap().to_owned()
     };
     let (sh, python, node) = (script("hook.sh", SH), script("hook.py", PYTHON), script("hook.js", NODE));
+    let (sed, jq) = (script("sed.sh", SED), script("jq.sh", JQ));
     let mut cases = vec![
         Case::new("/bin/sh hook.sh", 1, || run("/bin/sh", &[&sh])),
         Case::new("portcullis hook", 1, || run(binary, &["hook", "--agent", "claude"])),
@@ -83,10 +92,13 @@ fn main() {
             run("/bin/sh", &["-c", &entry])
         }),
     ];
-    for (name, program, file) in
-        [("python3 hook.py", "/usr/bin/python3", &python), ("node hook.js", "/usr/bin/node", &node)]
-    {
-        if Path::new(program).exists() {
+    for (name, program, needed, file) in [
+        ("/bin/sh with sed", "/bin/sh", "/bin/sh", &sed),
+        ("/bin/sh with jq", "/bin/sh", "/usr/bin/jq", &jq),
+        ("python3 hook.py", "/usr/bin/python3", "/usr/bin/python3", &python),
+        ("node hook.js", "/usr/bin/node", "/usr/bin/node", &node),
+    ] {
+        if Path::new(needed).exists() {
             cases.push(Case::new(name, 1, move || run(program, &[file])));
         }
     }
@@ -94,12 +106,13 @@ fn main() {
     print("one refused call, a process each, side by side", &cases, &figures);
     println!("goal: at most 2.5 times `sh`\nratio: {:.1} times `sh`", ratio(figures[1], figures[0]));
     for (case, figure) in cases.iter().zip(&figures).skip(3) {
-        let goal = if case.name.starts_with("python") { 8 } else { 25 };
-        println!(
-            "goal: at least {goal} times faster than `{}`\nratio: {:.1}",
-            case.name,
-            ratio(*figure, figures[1])
-        );
+        let goal = match case.name.split(' ').next() {
+            Some("python3") => "goal: at least 8 times faster than",
+            Some("node") => "goal: at least 25 times faster than",
+            // Reading the command out of the payload is what the goals' other programs do.
+            _ => "no goal: times faster than",
+        };
+        println!("{goal} `{}`\nratio: {:.1}", case.name, ratio(*figure, figures[1]));
     }
 }
 
