@@ -302,7 +302,7 @@ async fn a_change_of_what_there_is_is_told_to_who_wants_to_hear_of_it() {
     host.refresh();
     let heard = listener.next().await.unwrap();
     assert_eq!(heard["method"], "registry/changed");
-    assert_eq!(heard["params"]["added"], json!([{"kind": "tool", "name": "own_tool"}]));
+    assert_eq!(heard["params"]["added"], json!(["tool:own_tool"]));
     assert_eq!(heard["params"]["to"], host.capabilities().epoch);
     // The turn that runs has what it had; the next one has the tool, and is told so.
     let params = json!({"turn_id": "t1", "tool": "own_tool", "input": {}});

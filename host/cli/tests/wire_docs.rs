@@ -39,9 +39,11 @@ fn plain(value: &mut Value) {
         Value::Object(object) => {
             for (key, value) in object {
                 match key.as_str() {
-                    "micros" | "millis" | "version" => *value = json!(0),
+                    "micros" | "millis" | "version" | "passes" => *value = json!(0),
                     // It is one, whichever.
-                    "digest" => *value = json!(value.as_str().unwrap().len()),
+                    "digest" | "configuration" => *value = json!(value.as_str().unwrap().len()),
+                    // Here too; and what a tool gave back is a list.
+                    "content" if value.is_string() => *value = json!(value.as_str().unwrap().len()),
                     _ => plain(value),
                 }
             }

@@ -6,7 +6,24 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ._answer import Allowed, NotRun, Ran, Refused, Told, Verdict, copied, failure, ran, text, told, verdict
+from ._answer import (
+    Allowed,
+    Ran,
+    Refused,
+    Section,
+    Told,
+    Tools,
+    Verdict,
+    copied,
+    failure,
+    not_run,
+    ran,
+    section,
+    text,
+    told,
+    tools,
+    verdict,
+)
 from ._connection import LINE_MAX, PROTOCOL, Connection, Outcome
 
 TIMEOUT = 180.0
@@ -42,6 +59,7 @@ class AsyncGate:
         timeout: float = TIMEOUT,
         client: Mapping[str, str] = CLIENT,
         on_judgement: Listener | None = None,
+        on_change: Listener | None = None,
     ) -> AsyncGate:
         """Starts a server of one's own."""
         pipe = asyncio.subprocess.PIPE
@@ -52,7 +70,7 @@ class AsyncGate:
         except (OSError, ValueError) as error:
             return cls(None, failure("client/not-started", str(error)), timeout)
         assert process.stdout is not None and process.stdin is not None
-        return await cls._greet(process.stdout, process.stdin, process, timeout, client, on_judgement)
+        return await cls._greet(process.stdout, process.stdin, process, timeout, client, on_judgement, on_change)
 
     @classmethod
     async def connect(
@@ -62,13 +80,14 @@ class AsyncGate:
         timeout: float = TIMEOUT,
         client: Mapping[str, str] = CLIENT,
         on_judgement: Listener | None = None,
+        on_change: Listener | None = None,
     ) -> AsyncGate:
         """Connects to a server that is there, at a socket."""
         try:
             reader, writer = await asyncio.open_unix_connection(path, limit=LINE_MAX)
         except (OSError, ValueError) as error:
             return cls(None, failure("client/not-started", str(error)), timeout)
-        return await cls._greet(reader, writer, None, timeout, client, on_judgement)
+        return await cls._greet(reader, writer, None, timeout, client, on_judgement, on_change)
 
     @classmethod
     async def _greet(
@@ -79,13 +98,17 @@ class AsyncGate:
         timeout: float,
         client: Mapping[str, str],
         on_judgement: Listener | None,
+        on_change: Listener | None,
     ) -> AsyncGate:
+        listeners = {"judgement": on_judgement, "registry/changed": on_change}
+        news = [method for method, listener in listeners.items() if listener is not None]
+
         def listen(method: str, params: Any) -> None:
-            if method == "judgement" and on_judgement is not None:
-                on_judgement(params)
+            listener = listeners.get(method)
+            if listener is not None:
+                listener(params)
 
         connection = Connection(reader, writer, process, listen)
-        news = [] if on_judgement is None else ["judgement"]
         params = {"protocol": PROTOCOL, "client": dict(client), "notifications": news}
         result, refusal = await connection.request("initialize", params, timeout)
         spoken = text(result.get("protocol")) if isinstance(result, dict) else None
@@ -122,6 +145,11 @@ class AsyncGate:
             refusal = failure("client/garbage", "no session")
         return AsyncSession(self, id or session_id or "", started, refusal)
 
+    async def report(self) -> dict[str, Any] | None:
+        """Every capability and how it stands; None when the server cannot be asked."""
+        result, _ = await self._ask("registry/report", {})
+        return result if isinstance(result, dict) else None
+
     async def close(self) -> None:
         """Ends the connection, and a server of one's own with it."""
         if self._connection is not None:
@@ -154,9 +182,20 @@ class AsyncSession:
         """Why every call of it is refused for a fault."""
         return self._refusal or self._gate.failure
 
-    async def begin_turn(self, prompt: str | None = None, *, turn_id: str | None = None) -> AsyncTurn:
-        """Begins a turn. When that fails, its calls are refused, and its prompt is withheld."""
-        params = {"session_id": self.id, "turn_id": turn_id, "prompt": prompt}
+    async def begin_turn(
+        self,
+        prompt: str | None = None,
+        *,
+        turn_id: str | None = None,
+        needs: Sequence[str] | None = None,
+        cards: Sequence[str] | None = None,
+    ) -> AsyncTurn:
+        """Begins a turn. When that fails, its calls are refused, and its prompt is withheld. What it is
+        about is the domains that it `needs` and the tools whose `cards` are asked for."""
+        reading = None
+        if needs is not None or cards is not None:
+            reading = {"needs": list(needs or ()), "cards": list(cards or ())}
+        params = {"session_id": self.id, "turn_id": turn_id, "prompt": prompt, "reading": reading}
         result, refusal = await self._ask("turn/begin", params)
         id = text(result.get("turn_id")) if isinstance(result, dict) else None
         if refusal is None and id is None:
@@ -220,21 +259,36 @@ class AsyncTurn:
             result, refusal = await self._ask("afterToolCall", {**asked, "output": output})
         return told(result, refusal, "annotated", ("stands", "annotated"))
 
-    async def run_tool(self, permit: Allowed | str, *, timeout: float | None = None) -> Ran | NotRun:
+    async def run_tool(self, permit: Allowed | str, *, timeout: float | None = None) -> Ran:
         """Runs a tool that a plugin brings, once, with the permit for it."""
         name = permit if isinstance(permit, str) else permit.permit
-        result, refusal = await self._ask("tools/call", {"permit": name}, timeout)
-        return NotRun(refusal) if refusal is not None else ran(result, {})
+        return ran(*await self._ask("tools/call", {"permit": name}, timeout))
 
     async def call_tool(
         self, tool: str, input: Any, *, id: str | None = None, cwd: str | None = None, timeout: float | None = None
-    ) -> Ran | NotRun:
+    ) -> Ran:
         """Runs a tool that a plugin brings, when the call is allowed."""
         asked, refusal = copied(tool, input, id, cwd)
         if asked is None:
-            return NotRun(refusal or failure("client/input"))
-        result, refusal = await self._ask("tools/call", asked, timeout)
-        return NotRun(refusal) if refusal is not None else ran(result, asked)
+            return not_run(refusal or failure("client/input"))
+        return ran(*await self._ask("tools/call", asked, timeout))
+
+    async def tools(self, *, provider_defers: bool = False) -> Tools:
+        """The tools as the model's next request has them."""
+        return tools(*await self._ask("tools/list", {"provider_defers": provider_defers}))
+
+    async def find_tools(
+        self, query: str, *, provider_defers: bool = False, timeout: float | None = None
+    ) -> tuple[Ran, Tools]:
+        """The tools that these words mean, which are shown from then on."""
+        params = {"query": query, "provider_defers": provider_defers}
+        result, refusal = await self._ask("tools/find", params, timeout)
+        shown = result.get("tools") if isinstance(result, dict) else None
+        return ran(result, refusal), tools(shown, refusal)
+
+    async def standing(self) -> Section:
+        """What the model is told of what it can use: the same in every request of the turn."""
+        return section(*await self._ask("turn/standing", {}))
 
     async def subagent_stop(self, words: str | None = None) -> Told:
         """A worker has said its last words."""

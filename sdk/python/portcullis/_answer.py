@@ -93,20 +93,39 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A plugin's tool has run."""
+    """What became of a tool that a plugin brings: always an answer for the model."""
 
+    ran: bool
+    """False: it did not run, or gave no answer."""
     content: tuple[str | Binary, ...]
     is_error: bool
-    fault: Fault | None = None
-    ran: Literal[True] = True
+    code: str | None = None
+    """Why it did not run: `refused`, `unknown_capability`, a fault, a code of this client."""
+    refusal: Refused | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class NotRun:
-    """A plugin's tool has not run."""
+class Tools:
+    """The tools as the model's next request has them."""
 
-    refusal: Refused
-    ran: Literal[False] = False
+    definitions: tuple[dict[str, Any], ...] = ()
+    deferred: tuple[str, ...] = ()
+    """The names of those that are not shown in full. They can be called as well."""
+    catalogue: str = ""
+    """What the prompt says of those that may have to be found."""
+    misreads: int = 0
+    refusal: Refused | None = None
+    """Why there are none, when nobody could be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What the model is told of what it can use."""
+
+    text: str = ""
+    tokens: int = 0
+    epoch: int = 0
+    refusal: Refused | None = None
 
 
 _FAILURES: Mapping[str, tuple[str, Fault, str]] = {
@@ -213,20 +232,46 @@ def _hooks(value: object) -> tuple[HookRun, ...]:
     )
 
 
-def ran(result: object, asked: Mapping[str, Any]) -> Ran | NotRun:
+def ran(result: object, refusal: Refused | None) -> Ran:
     """What became of a plugin's tool."""
+    if refusal is not None:
+        return not_run(refusal)
     parts = result if isinstance(result, dict) else {}
-    judgement, output = parts.get("judgement"), parts.get("output")
-    if output is None and judgement is not None:
-        said = verdict(judgement, asked)
-        return NotRun(said if isinstance(said, Refused) else failure("client/garbage", "nothing ran"))
+    output, error = parts.get("output"), parts.get("error", False)
+    code = text(error.get("code")) if isinstance(error, dict) else None
     if isinstance(output, dict) and isinstance(output.get("is_error"), bool):
+        is_sound = error is None or (code is not None and output["is_error"])
         try:
             content = tuple(_part(part) for part in output["content"])
-            return Ran(content, output["is_error"], text(output.get("fault")))
         except (KeyError, TypeError, ValueError, binascii.Error):
-            pass
-    return NotRun(failure("client/garbage", "no output"))
+            is_sound = False
+        if is_sound:
+            said = _refusal(error.get("refusal")) if isinstance(error, dict) else None
+            return Ran(error is None, content, output["is_error"], code, said)
+    return not_run(failure("client/garbage", "no output"))
+
+
+def not_run(refusal: Refused) -> Ran:
+    """The answer to a call that nobody could judge."""
+    return Ran(False, (refusal.reason,), True, refusal.code, refusal)
+
+
+def tools(result: object, refusal: Refused | None) -> Tools:
+    """The tools, as far as they can be read."""
+    if refusal is None and isinstance(result, dict):
+        definitions, deferred, catalogue = (result.get(key) for key in ("definitions", "deferred", "catalogue"))
+        if isinstance(definitions, list) and isinstance(deferred, list) and isinstance(catalogue, str):
+            return Tools(tuple(definitions), tuple(deferred), catalogue, int(result.get("misreads") or 0))
+    return Tools(refusal=refusal or failure("client/garbage", "no tools"))
+
+
+def section(result: object, refusal: Refused | None) -> Section:
+    """The section, as far as it can be read."""
+    if refusal is None and isinstance(result, dict):
+        words, tokens, epoch = (result.get(key) for key in ("text", "tokens", "epoch"))
+        if isinstance(words, str) and isinstance(tokens, int) and isinstance(epoch, int):
+            return Section(words, tokens, epoch)
+    return Section(refusal=refusal or failure("client/garbage", "no section"))
 
 
 def _part(part: Mapping[str, Any]) -> str | Binary:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ._aio import CLIENT, TIMEOUT, AsyncGate, AsyncSession, AsyncTurn, Listener
-from ._answer import Allowed, NotRun, Ran, Refused, Told, Verdict, failure
+from ._answer import Allowed, Ran, Refused, Section, Told, Tools, Verdict, failure, not_run
 
 T = TypeVar("T")
 
@@ -59,10 +59,19 @@ class Gate:
         timeout: float = TIMEOUT,
         client: Mapping[str, str] = CLIENT,
         on_judgement: Listener | None = None,
+        on_change: Listener | None = None,
     ) -> Gate:
         """Starts a server of one's own."""
         work = AsyncGate.spawn(
-            command, args, cwd=cwd, env=env, stderr=stderr, timeout=timeout, client=client, on_judgement=on_judgement
+            command,
+            args,
+            cwd=cwd,
+            env=env,
+            stderr=stderr,
+            timeout=timeout,
+            client=client,
+            on_judgement=on_judgement,
+            on_change=on_change,
         )
         return cls._open(work, timeout)
 
@@ -74,9 +83,10 @@ class Gate:
         timeout: float = TIMEOUT,
         client: Mapping[str, str] = CLIENT,
         on_judgement: Listener | None = None,
+        on_change: Listener | None = None,
     ) -> Gate:
         """Connects to a server that is there, at a socket."""
-        work = AsyncGate.connect(path, timeout=timeout, client=client, on_judgement=on_judgement)
+        work = AsyncGate.connect(path, timeout=timeout, client=client, on_judgement=on_judgement, on_change=on_change)
         return cls._open(work, timeout)
 
     @classmethod
@@ -101,6 +111,10 @@ class Gate:
         work = self._gate.open_session(cwd, session_id=session_id, direct_writes=direct_writes)
         failed = lambda refusal: AsyncSession(self._gate, session_id or "", Told("refused", refusal), refusal)
         return Session(self._thread, self._thread.run(work, failed))
+
+    def report(self) -> dict[str, Any] | None:
+        """Every capability and how it stands; None when the server cannot be asked."""
+        return self._thread.run(self._gate.report(), lambda _: None)
 
     def close(self) -> None:
         """Ends the connection, and a server of one's own with it."""
@@ -135,14 +149,23 @@ class Session:
         """Why every call of it is refused for a fault."""
         return self._session.failure
 
-    def begin_turn(self, prompt: str | None = None, *, turn_id: str | None = None) -> Turn:
-        """Begins a turn. When that fails, its calls are refused, and its prompt is withheld."""
+    def begin_turn(
+        self,
+        prompt: str | None = None,
+        *,
+        turn_id: str | None = None,
+        needs: Sequence[str] | None = None,
+        cards: Sequence[str] | None = None,
+    ) -> Turn:
+        """Begins a turn. When that fails, its calls are refused, and its prompt is withheld. What it is
+        about is the domains that it `needs` and the tools whose `cards` are asked for."""
 
         def failed(refusal: Refused) -> AsyncTurn:
             heard = None if prompt is None else Told("withheld", refusal)
             return AsyncTurn(self._session._gate, turn_id or "", heard, refusal)
 
-        return Turn(self._thread, self._thread.run(self._session.begin_turn(prompt, turn_id=turn_id), failed))
+        work = self._session.begin_turn(prompt, turn_id=turn_id, needs=needs, cards=cards)
+        return Turn(self._thread, self._thread.run(work, failed))
 
     def compact(self) -> Told:
         """What is remembered is to be shortened. `objected`: leave it as it is, if you can."""
@@ -188,15 +211,31 @@ class Turn:
         work = self._turn.after_tool_call(tool, input, output, id=id, cwd=cwd)
         return self._thread.run(work, lambda refusal: Told("annotated", refusal))
 
-    def run_tool(self, permit: Allowed | str, *, timeout: float | None = None) -> Ran | NotRun:
+    def run_tool(self, permit: Allowed | str, *, timeout: float | None = None) -> Ran:
         """Runs a tool that a plugin brings, once, with the permit for it."""
-        return self._thread.run(self._turn.run_tool(permit, timeout=timeout), NotRun)
+        return self._thread.run(self._turn.run_tool(permit, timeout=timeout), not_run)
 
     def call_tool(
         self, tool: str, input: Any, *, id: str | None = None, cwd: str | None = None, timeout: float | None = None
-    ) -> Ran | NotRun:
+    ) -> Ran:
         """Runs a tool that a plugin brings, when the call is allowed."""
-        return self._thread.run(self._turn.call_tool(tool, input, id=id, cwd=cwd, timeout=timeout), NotRun)
+        return self._thread.run(self._turn.call_tool(tool, input, id=id, cwd=cwd, timeout=timeout), not_run)
+
+    def tools(self, *, provider_defers: bool = False) -> Tools:
+        """The tools as the model's next request has them."""
+        work = self._turn.tools(provider_defers=provider_defers)
+        return self._thread.run(work, lambda refusal: Tools(refusal=refusal))
+
+    def find_tools(
+        self, query: str, *, provider_defers: bool = False, timeout: float | None = None
+    ) -> tuple[Ran, Tools]:
+        """The tools that these words mean, which are shown from then on."""
+        work = self._turn.find_tools(query, provider_defers=provider_defers, timeout=timeout)
+        return self._thread.run(work, lambda refusal: (not_run(refusal), Tools(refusal=refusal)))
+
+    def standing(self) -> Section:
+        """What the model is told of what it can use: the same in every request of the turn."""
+        return self._thread.run(self._turn.standing(), lambda refusal: Section(refusal=refusal))
 
     def subagent_stop(self, words: str | None = None) -> Told:
         """A worker has said its last words."""

@@ -66,18 +66,41 @@ class Async(AsyncCase):
         verdict = await turn.before_tool_call("current_time", {})
         assert verdict.allowed
         ran = await turn.run_tool(verdict)
-        assert ran.ran
+        self.assertEqual((True, None), (ran.ran, ran.refusal))
         self.assertEqual((False, str), (ran.is_error, type(ran.content[0])))
         again = await turn.run_tool(verdict)
-        assert not again.ran
-        self.assertEqual("wire/unknown", again.refusal.code)
+        self.assertEqual((False, "wire/unknown"), (again.ran, again.code))
         self.assertTrue((await turn.call_tool("current_time", {})).ran)
-        refused = await turn.call_tool("Bash", {"command": "rm -rf build"})
-        assert not refused.ran
-        self.assertEqual(("guard/rm", None), (refused.refusal.code, refused.refusal.fault))
+        wrong = await turn.call_tool("current_time", {"zone": 7})
+        assert wrong.refusal is not None
+        seen = (wrong.ran, wrong.is_error, wrong.code, wrong.refusal.by.kind)
+        self.assertEqual((False, True, "refused", "schema"), seen)
         agents = await turn.call_tool("Bash", {"command": "ls"})
-        assert not agents.ran
-        self.assertEqual("wire/not-a-plugin-tool", agents.refusal.code)
+        seen = (agents.ran, agents.is_error, agents.code, agents.refusal)
+        self.assertEqual((False, True, "unknown_capability", None), seen)
+        await self.serves(place, turn)
+
+    async def test_a_turn_says_what_there_is_and_finds_it(self) -> None:
+        place = Place(self)
+        gate = await self.spawn(**place.spawning())
+        turn = await a_turn(gate)
+        tools = await turn.tools()
+        about = await (await gate.open_session(str(place.work))).begin_turn(needs=["web"])
+        self.assertIsNone((await about.tools(provider_defers=True)).refusal)
+        self.assertIn("current_time", [tool["name"] for tool in tools.definitions])
+        found, shown = await turn.find_tools("time")
+        self.assertEqual((True, None), (found.ran, shown.refusal))
+        self.assertIn("current_time", str(found.content[0]))
+        section = await turn.standing()
+        self.assertEqual((None, True), (section.refusal, section.tokens > 0))
+        report = await gate.report()
+        assert report is not None
+        self.assertGreater(len(report["rows"]), 1)
+        await gate.close()
+        seen = ((await turn.tools()).definitions, (await turn.standing()).text, await gate.report())
+        self.assertEqual(((), "", None), seen)
+        found, shown = await turn.find_tools("time")
+        self.assertEqual(("client/lost", "client/lost"), (found.code, getattr(shown.refusal, "code")))
 
     async def test_consent_that_nobody_has_given_is_a_refusal_that_says_so(self) -> None:
         place = Place(self)
@@ -215,6 +238,9 @@ class Sync(Case):
             verdict = turn.before_tool_call("current_time", {})
             assert verdict.allowed
             self.assertTrue(turn.run_tool(verdict).ran)
+            self.assertTrue(turn.find_tools("time")[0].ran)
+            self.assertIsNone(turn.tools().refusal or turn.standing().refusal)
+            self.assertIsNotNone(gate.report())
             self.assertEqual("stands", turn.after_tool_call("Bash", {"command": "ls"}, "out").outcome)
             self.assertEqual("ends", turn.subagent_stop().outcome)
             self.assertEqual("ends", turn.end("done").outcome)

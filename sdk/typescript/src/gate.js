@@ -31,7 +31,7 @@ export class Gate {
     return Gate.#greet(() => new Socket(path), options);
   }
 
-  static async #greet(make, { timeout = TIMEOUT, client = CLIENT, onJudgement } = {}) {
+  static async #greet(make, { timeout = TIMEOUT, client = CLIENT, onJudgement, onChange } = {}) {
     let transport;
     try {
       transport = make();
@@ -41,10 +41,11 @@ export class Gate {
     }
     const listen = (method, params) => {
       if (method === "judgement") onJudgement?.(params);
+      if (method === "registry/changed") onChange?.(params);
     };
     const connection = new Connection(transport, listen);
     const gate = new Gate(connection, transport instanceof Process ? transport : undefined, timeout);
-    const notifications = onJudgement ? ["judgement"] : [];
+    const notifications = [onJudgement && "judgement", onChange && "registry/changed"].filter(Boolean);
     const params = { protocol: PROTOCOL, client, notifications };
     const { result, refusal } = await connection.request("initialize", params, { timeout });
     const major = (version) => String(version).split(".")[0];
@@ -79,6 +80,12 @@ export class Gate {
     return new Session(this, id ?? sessionId ?? "", started, isBroken);
   }
 
+  /** Every capability and how it stands; null when the server cannot be asked. */
+  async report() {
+    const { result, refusal } = await this._ask("registry/report", {});
+    return refusal ? null : result;
+  }
+
   /** Ends the connection, and a server of one's own with it. */
   async close() {
     await this.#connection.close();
@@ -107,8 +114,8 @@ export class Session {
   }
 
   /** Begins a turn. When that fails, its calls are refused, and its prompt is withheld. */
-  async beginTurn({ prompt, turnId } = {}) {
-    const params = { session_id: this.id, turn_id: turnId, prompt };
+  async beginTurn({ prompt, turnId, reading } = {}) {
+    const params = { session_id: this.id, turn_id: turnId, prompt, reading };
     const { result, refusal } = this.#failure
       ? { refusal: this.#failure }
       : await this.#gate._ask("turn/begin", params);
@@ -174,25 +181,35 @@ export class Turn {
     let params = { permit: what.permit };
     if (what.permit === undefined) {
       const asked = copied(what);
-      if (asked.refusal) return { ran: false, refusal: asked.refusal };
+      if (asked.refusal) return notRun(asked.refusal);
       params = asked.params;
     }
     const { result, refusal } = await this.#ask("tools/call", params, options);
-    if (refusal) return { ran: false, refusal };
-    const { judgement, output } = result ?? {};
-    if (output === null && judgement?.verdict !== "allow") {
-      const said = verdict(judgement, params);
-      return { ran: false, refusal: said.allowed ? failure("client/garbage", "nothing ran") : said };
+    return refusal ? notRun(refusal) : ran(result);
+  }
+
+  /** The tools as the model's next request has them. */
+  async tools({ providerDefers } = {}) {
+    const { result, refusal } = await this.#ask("tools/list", { provider_defers: providerDefers });
+    return tools(result, refusal);
+  }
+
+  /** The tools that these words mean, which are shown from then on. */
+  async findTools(query, { providerDefers, ...options } = {}) {
+    const { result, refusal } = await this.#ask("tools/find", { query, provider_defers: providerDefers }, options);
+    if (refusal) return { ...notRun(refusal), tools: tools(undefined, refusal) };
+    return { ...ran(result), tools: tools(result?.tools, null) };
+  }
+
+  /** What the model is told of what it can use. */
+  async standing() {
+    const { result, refusal } = await this.#ask("turn/standing", {});
+    const { text: words, tokens, epoch } = result ?? {};
+    if (refusal) return { text: "", tokens: 0, epoch: 0, refusal };
+    if (typeof words !== "string" || !Number.isInteger(tokens) || !Number.isInteger(epoch)) {
+      return { text: "", tokens: 0, epoch: 0, refusal: failure("client/garbage", "no section") };
     }
-    if (!Array.isArray(output?.content) || typeof output.is_error !== "boolean") {
-      return { ran: false, refusal: failure("client/garbage", "no output") };
-    }
-    const content = output.content.map((part) =>
-      part.type === "binary"
-        ? { type: "binary", mimeType: part.mime_type, data: Buffer.from(part.data, "base64") }
-        : { type: "text", text: part.text },
-    );
-    return { ran: true, content, isError: output.is_error, fault: output.fault ?? null };
+    return { text: words, tokens, epoch, refusal: null };
   }
 
   /** A worker has said its last words. */
@@ -214,6 +231,38 @@ export class Turn {
     if (this.#failure) return { refusal: this.#failure };
     return this.#gate._ask(method, { turn_id: this.id, ...params }, options);
   }
+}
+
+/** What became of a tool that a plugin brings. */
+function ran(result) {
+  const { output, error } = result ?? {};
+  const isFailure = error !== null;
+  const isSound = !isFailure || (text(error?.code) !== undefined && output?.is_error === true);
+  if (!Array.isArray(output?.content) || typeof output.is_error !== "boolean" || !isSound) {
+    return notRun(failure("client/garbage", "no output"));
+  }
+  const content = output.content.map((part) =>
+    part.type === "binary"
+      ? { type: "binary", mimeType: part.mime_type, data: Buffer.from(part.data, "base64") }
+      : { type: "text", text: String(part.text) },
+  );
+  const refusal = text(error?.refusal?.reason) === undefined ? null : refused(error.refusal);
+  return { ran: !isFailure, content, isError: output.is_error, code: error?.code ?? null, refusal };
+}
+
+function notRun(refusal) {
+  const content = [{ type: "text", text: refusal.reason }];
+  return { ran: false, content, isError: true, code: refusal.code, refusal };
+}
+
+function tools(result, refusal) {
+  const { definitions, deferred, catalogue, misreads } = result ?? {};
+  const isSound = Array.isArray(definitions) && Array.isArray(deferred) && typeof catalogue === "string";
+  if (refusal || !isSound) {
+    refusal ??= failure("client/garbage", "no tools");
+    return { definitions: [], deferred: [], catalogue: "", misreads: 0, refusal };
+  }
+  return { definitions, deferred, catalogue, misreads, refusal: null };
 }
 
 /** The call as it is sent. What is allowed is this copy, whatever becomes of the original. */

@@ -80,10 +80,28 @@ export type Part =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "binary"; readonly mimeType: string; readonly data: Uint8Array };
 
-/** What became of a tool that a plugin brings. */
-export type Ran =
-  | { readonly ran: true; readonly content: readonly Part[]; readonly isError: boolean; readonly fault: Fault | null }
-  | { readonly ran: false; readonly refusal: Refused };
+/** What became of a tool that a plugin brings: always an answer for the model. */
+export interface Ran {
+  /** False: it did not run, or gave no answer. */
+  readonly ran: boolean;
+  readonly content: readonly Part[];
+  readonly isError: boolean;
+  /** Why it did not run: `refused`, `unknown_capability`, a fault, a code of this client. */
+  readonly code: string | null;
+  readonly refusal: Refused | null;
+}
+
+/** The tools as the model's next request has them. */
+export interface Tools {
+  readonly definitions: readonly { readonly name: string; readonly description: string; readonly input_schema: Json; readonly defer_loading?: true }[];
+  /** The names of those that are not shown in full. They can be called as well. */
+  readonly deferred: readonly string[];
+  /** What the prompt says of those that may have to be found. */
+  readonly catalogue: string;
+  readonly misreads: number;
+  /** Why there are none, when nobody could be asked. */
+  readonly refusal: Refused | null;
+}
 
 export interface CallOptions {
   /** Takes the call back: it is refused. */
@@ -99,6 +117,8 @@ export interface GateOptions {
   readonly client?: { readonly name: string; readonly version: string };
   /** Hears of every judgement of the server, as far as it is fast enough. */
   readonly onJudgement?: (judgement: { readonly [key: string]: Json }) => void;
+  /** Hears of every change of what there is; of several at once as one. */
+  readonly onChange?: (change: { readonly [key: string]: Json }) => void;
 }
 
 export interface SpawnOptions extends GateOptions {
@@ -133,6 +153,8 @@ export class Gate {
     /** Patterns below `cwd`; tools may write nothing else. */
     readonly directWrites?: readonly string[] | undefined;
   }): Promise<Session>;
+  /** Every capability and how it stands; null when the server cannot be asked. */
+  report(): Promise<{ readonly [key: string]: Json } | null>;
   /** Ends the connection, and a server of one's own with it. */
   close(): Promise<void>;
 }
@@ -144,7 +166,12 @@ export interface Session {
   /** Why every call of it is refused for a fault, or null. */
   readonly failure: Refused | null;
   /** Begins a turn. When that fails, its calls are refused, and its prompt is withheld. */
-  beginTurn(options?: { readonly prompt?: string | undefined; readonly turnId?: string | undefined }): Promise<Turn>;
+  beginTurn(options?: {
+    readonly prompt?: string | undefined;
+    readonly turnId?: string | undefined;
+    /** What it is about: the domains that it needs, and the tools whose card is asked for. */
+    readonly reading?: { readonly needs?: readonly string[]; readonly cards?: readonly string[] } | undefined;
+  }): Promise<Turn>;
   /** What is remembered is to be shortened. `objected`: leave it as it is, if you can. */
   compact(): Promise<Told<"fine" | "objected">>;
   /** Ends the session, and its turns before it. */
@@ -163,6 +190,23 @@ export interface Turn {
   afterToolCall(call: Call, output: string): Promise<Told<"stands" | "annotated">>;
   /** Runs a tool that a plugin brings: one that was allowed, or one that is judged first. */
   callTool(what: Allowed | Call | { readonly permit: string }, options?: CallOptions): Promise<Ran>;
+  /** The tools as the model's next request has them. */
+  tools(options?: {
+    /** The model's provider can defer tools by itself: all are given, the others marked. */
+    readonly providerDefers?: boolean | undefined;
+  }): Promise<Tools>;
+  /** The tools that these words mean, which are shown from then on. */
+  findTools(
+    query: string,
+    options?: CallOptions & { readonly providerDefers?: boolean | undefined },
+  ): Promise<Ran & { readonly tools: Tools }>;
+  /** What the model is told of what it can use: the same in every request of the turn. */
+  standing(): Promise<{
+    readonly text: string;
+    readonly tokens: number;
+    readonly epoch: number;
+    readonly refusal: Refused | null;
+  }>;
   /** A worker has said its last words. */
   subagentStop(options?: { readonly words?: string | undefined }): Promise<Told<"ends" | "goes_on" | "at_the_limit">>;
   /** The model has said its last words. `goes_on`: let it answer again. */

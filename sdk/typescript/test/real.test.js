@@ -60,12 +60,32 @@ test("a tool of a plugin runs with its permit, once, or is judged first", async 
   const ran = await own.callTool(verdict);
   assert.deepEqual([ran.ran, ran.isError, ran.content[0].type], [true, false, "text"]);
   const again = await own.callTool(verdict);
-  assert.deepEqual([again.ran, again.refusal.code], [false, "wire/unknown"]);
+  assert.deepEqual([again.ran, again.code, again.refusal.code], [false, "wire/unknown", "wire/unknown"]);
   assert.equal((await own.callTool(call)).ran, true);
-  const refused = await own.callTool({ tool: "Bash", input: { command: "rm -rf build" } });
-  assert.deepEqual([refused.ran, refused.refusal.code, refused.refusal.fault], [false, "guard/rm", null]);
+  const wrong = await own.callTool({ tool: "current_time", input: { zone: 7 } });
+  assert.deepEqual([wrong.ran, wrong.isError, wrong.code, wrong.refusal.by.kind], [false, true, "refused", "schema"]);
   const agents = await own.callTool({ tool: "Bash", input: { command: "ls" } });
-  assert.deepEqual([agents.ran, agents.refusal.code], [false, "wire/not-a-plugin-tool"]);
+  assert.deepEqual([agents.ran, agents.isError, agents.code, agents.refusal], [false, true, "unknown_capability", null]);
+  await isServed(here, own);
+});
+
+test("a turn says what there is, and finds it", async (t) => {
+  const here = place(t);
+  const gate = await real(t, here);
+  const own = await turn(gate);
+  const tools = await own.tools();
+  assert.ok(tools.definitions.some((tool) => tool.name === "current_time"), JSON.stringify(tools));
+  const about = await (await gate.openSession({ cwd: here.cwd })).beginTurn({ reading: { needs: ["web"] } });
+  assert.equal((await about.tools({ providerDefers: true })).refusal, null);
+  const found = await own.findTools("time");
+  assert.deepEqual([found.ran, found.tools.refusal], [true, null]);
+  assert.match(found.content[0].text, /current_time/);
+  const section = await own.standing();
+  assert.deepEqual([section.refusal, section.tokens > 0], [null, true]);
+  assert.ok((await gate.report()).rows.length > 1);
+  await gate.close();
+  assert.deepEqual([(await own.tools()).definitions, (await own.standing()).text, await gate.report()], [[], "", null]);
+  assert.equal((await own.findTools("time")).refusal.code, "client/lost");
 });
 
 test("consent that nobody has given is a refusal that says so", async (t) => {

@@ -1,6 +1,6 @@
 // Compiles only if the types say what the client does. It is never run.
 
-import { Gate, PROTOCOL, type Allowed, type Fault, type Ran, type Refused, type Session, type Turn, type Verdict } from "portcullis-client";
+import { Gate, PROTOCOL, type Allowed, type Fault, type Ran, type Refused, type Session, type Tools, type Turn, type Verdict } from "portcullis-client";
 
 const version: string = PROTOCOL;
 
@@ -10,7 +10,7 @@ export async function loop(run: (tool: string, input: unknown) => Promise<string
   if (gate.failure) return gate.failure.reason;
   const session: Session = await gate.openSession({ cwd: "/home/dev/app", sessionId: "s1", directWrites: ["docs/**"] });
   if (session.started.outcome === "refused") return session.started.refusal?.reason ?? "";
-  const turn: Turn = await session.beginTurn({ prompt: version });
+  const turn: Turn = await session.beginTurn({ prompt: version, reading: { needs: ["web"] } });
   if (turn.prompt?.outcome === "withheld") return turn.prompt.refusal?.reason ?? "";
   const call = { tool: "Bash", input: { command: "ls" }, id: "c1" };
   const verdict: Verdict = await turn.beforeToolCall(call, { signal: AbortSignal.timeout(10), timeout: 10 });
@@ -30,6 +30,11 @@ export async function loop(run: (tool: string, input: unknown) => Promise<string
   const told = await turn.afterToolCall(call, output);
   if (told.outcome === "annotated") return told.refusal?.reason ?? "";
   const ran: Ran = await turn.callTool({ tool: "current_time", input: {} });
+  const tools: Tools = await turn.tools({ providerDefers: true });
+  const found = await turn.findTools("time", { timeout: 10 });
+  const section = await turn.standing();
+  const names = [...tools.definitions, ...found.tools.definitions].map((tool) => tool.name);
+  if (section.refusal ?? ran.refusal ?? found.refusal) return names.join();
   if (ran.ran) for (const part of ran.content) if (part.type === "binary") void part.data.byteLength;
   const end = await turn.end({ words: "done", stop: false });
   if (end.outcome === "goes_on") return end.refusal?.reason ?? "";
