@@ -13,10 +13,15 @@ mod wired;
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis::Host;
+use portcullis::extension::{Level, Scope};
 use portcullis::ledger::{self, Record};
+use portcullis_model::extension::{
+    Answer, Content, Extension, ToolEntry, ToolProvider, ToolResult, ToolTraits,
+};
 use portcullis_serve::{AtEnd, ServeLimits, Server, ledger_beside};
 use portcullis_tests::plugin::Plugin;
 use rustix::fs::{CWD, FileType, Mode};
@@ -531,4 +536,54 @@ async fn a_session_that_does_not_end_keeps_no_other_from_its_end() {
     wire.vanish().await;
     assert_eq!(fs::read_to_string(log.path()).unwrap(), "s1\n");
     assert_eq!(held.host.session("s3").turn().judge(place::bash("ls")).await.to_wire().reason, None);
+}
+
+/// An extension with a tool that fails inside when it is told to.
+#[derive(Debug)]
+struct Fragile;
+
+impl Extension for Fragile {
+    fn name(&self) -> &'static str {
+        "fragile"
+    }
+
+    fn tools(&self) -> Option<&dyn ToolProvider> {
+        Some(self)
+    }
+}
+
+impl ToolProvider for Fragile {
+    fn list(&self) -> Answer<'_, Vec<ToolEntry>> {
+        let entry = ToolEntry {
+            name: "fragile_tool".to_owned(),
+            description: "Breaks.".to_owned(),
+            schema: json!({"type": "object"}),
+            traits: ToolTraits::default(),
+        };
+        Box::pin(async { Ok(vec![entry]) })
+    }
+
+    fn call<'a>(&'a self, _: &'a str, arguments: &'a Value) -> Answer<'a, ToolResult> {
+        assert!(arguments["break"] != true, "inside");
+        Box::pin(async { Ok(ToolResult { content: Content::Text("whole".to_owned()), is_error: false }) })
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_fails_inside_is_refused_and_the_next_one_is_served() {
+    let held = Held::new().await;
+    held.host.register(Arc::new(Fragile), Level::Pool, &Scope::new(), None).await.unwrap();
+    let mut wire = Wire::in_turn(&held.server).await;
+    let call = |breaks: bool| json!({"turn_id": "t1", "tool": "fragile_tool", "input": {"break": breaks}});
+    for _ in 0..2 {
+        let whole = wire.ok("tools/call", call(false)).await;
+        assert_eq!(whole["output"]["content"][0]["text"], "whole", "{whole}");
+        assert_eq!(wire.bash("rm -rf x").await["verdict"], "block");
+        let error = wire.error("tools/call", call(true)).await;
+        assert_eq!((&error["code"], &error["data"]["code"]), (&json!(-32603), &json!("wire/internal")));
+    }
+    // The turn is as good as before.
+    assert_eq!(wire.bash("ls").await["verdict"], "allow");
+    assert_eq!(wire.ok("turn/end", json!({"turn_id": "t1"})).await["outcome"], "ends");
+    assert_eq!(held.calls().iter().filter(|call| *call == "block wire/internal").count(), 2);
 }

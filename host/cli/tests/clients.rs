@@ -38,7 +38,12 @@ fn run(name: &str, program: &str, is_new_enough: &[&str], arguments: &[&str]) {
 #[test]
 fn the_client_in_typescript_holds_against_the_binary() {
     let is_new_enough = ["-e", "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)"];
-    run("typescript", "node", &is_new_enough, &["--test", "test/fake.test.js", "test/real.test.js"]);
+    run(
+        "typescript",
+        "node",
+        &is_new_enough,
+        &["--test", "test/fake.test.js", "test/readme.test.js", "test/real.test.js"],
+    );
 }
 
 #[test]
