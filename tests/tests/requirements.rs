@@ -72,11 +72,11 @@ fn every_row_is_in_the_table_once() {
         .chain(number("T-", vec![1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]))
         .chain(["G-18", "G-21", "D05", "L06"].map(str::to_owned))
         .chain(number("D", vec![1, 3, 8, 10, 12]))
-        .chain(number("S-", (1..=26).chain([28, 29, 33, 34, 37, 38]).collect()))
+        .chain(number("S-", (1..=31).chain([33, 34, 35, 37, 38]).collect()))
         .chain(number("G-", vec![4, 5, 6, 7, 8, 11, 12, 16, 17, 19, 25, 27, 28, 29, 31, 33, 35, 36]))
         .chain(number("T-", vec![3, 16, 17, 18, 19, 20, 21, 23, 26, 27, 28]))
         .chain(number("E-", vec![31, 34, 35, 36, 37]))
-        .chain(["RG06", "RG10", "RG14", "RG15", "D12", "T05", "T08"].map(str::to_owned))
+        .chain(["RG06", "RG10", "RG14", "RG15", "T05", "T08"].map(str::to_owned))
         .collect();
     assert_eq!(rows, expected);
 }

@@ -60,3 +60,8 @@ pub use world::{CapabilityReport, Count, Failing, Health};
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/agent-loop.md")]
 struct AgentLoop;
+
+/// That of the guide on skills.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/skills.md")]
+struct Skills;

@@ -51,13 +51,9 @@ fn roots(common: &Common, environment: &Environment) -> anyhow::Result<(Vec<Skil
 fn catalog(common: &Common, environment: &Environment) -> anyhow::Result<Catalog> {
     let (roots, config) = roots(common, environment)?;
     let channel = SkillChannel::new(&config.channels).context("`[channels]` cannot be used")?;
-    let mut catalog = Scanner::new(roots, ScanLimits::default()).look();
-    let own = Arc::make_mut(&mut catalog);
-    own.deny(|skill| {
-        let hidden = !channel.has(&[&skill.slug, skill.name()]);
-        hidden.then(|| "`[channels.skills]` hides it".to_owned())
-    });
-    Ok(Arc::unwrap_or_clone(catalog))
+    let mut catalog = Arc::unwrap_or_clone(Scanner::new(roots, ScanLimits::default()).look());
+    catalog.permit(&channel);
+    Ok(catalog)
 }
 
 /// What is wrong with places is for people.

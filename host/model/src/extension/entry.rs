@@ -22,13 +22,21 @@ pub struct SkillEntry {
     /// The type of its text.
     #[serde(default = "markdown")]
     pub mime: String,
+    /// The SHA-256 digest of its text, where whoever brings it knows it: another digest is
+    /// another skill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// What it serves. Nothing: it did not say.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub serves: BTreeSet<Domain>,
 }
 
 impl SkillEntry {
     /// One of [`SKILL_MIME`].
     #[must_use]
     pub fn new(uri: impl Into<String>, name: impl Into<String>, description: impl Into<String>) -> Self {
-        Self { uri: uri.into(), name: name.into(), description: description.into(), mime: markdown() }
+        let (uri, name, description) = (uri.into(), name.into(), description.into());
+        Self { uri, name, description, mime: markdown(), digest: None, serves: BTreeSet::new() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The files of one skill: its directory with all that is in it, a nested skill included.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 
 use serde::Serialize;
 
@@ -86,33 +87,44 @@ impl Bundle {
     /// # Errors
     /// When it names no file of the skill, or the file cannot be read.
     pub fn read(skill: &Skill, path: &str) -> Result<Vec<u8>, BundleError> {
-        let none = |reason: String| BundleError::NoFile {
-            slug: skill.slug.clone(),
-            path: path.chars().take(200).collect(),
-            reason,
-        };
-        is_plain(path).map_err(|reason| none(reason.to_owned()))?;
-        let file = skill.directory.join(path);
-        let mut excluded = excluded_at(skill);
-        for (at, _) in path.match_indices('/') {
-            let directory = path.get(..at).unwrap_or_default();
-            if excluded.has(&skill.directory.join(directory), true) {
-                return Err(none("it is excluded".to_owned()));
-            }
-            let inside = joined(&skill.inside, directory);
-            excluded.enter(&excluded::rules(&skill.base, &inside, &excluded::FILES));
-        }
-        if excluded.has(&file, false) {
-            return Err(none("it is excluded".to_owned()));
-        }
+        let none = |reason: String| no_file(skill, path, reason);
         let most = usize::try_from(BUNDLE_BYTES_MAX).unwrap_or(usize::MAX);
-        let read = place::read_file(&skill.base, &joined(&skill.inside, path), most);
-        let (bytes, _) = read.map_err(|error| none(told(&error)))?;
+        let mut bytes = Vec::new();
+        let file = open(skill, path).map_err(none)?;
+        file.take(BUNDLE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| none(told(&error)))?;
         if bytes.len() > most {
             return Err(none(format!("it has more than {most} bytes")));
         }
         Ok(bytes)
     }
+
+    /// Whether `path` names a file of `skill`.
+    #[must_use]
+    pub fn has(skill: &Skill, path: &str) -> bool {
+        open(skill, path).is_ok()
+    }
+}
+
+fn no_file(skill: &Skill, path: &str, reason: String) -> BundleError {
+    BundleError::NoFile { slug: skill.slug.clone(), path: path.chars().take(200).collect(), reason }
+}
+
+fn open(skill: &Skill, path: &str) -> Result<File, String> {
+    is_plain(path)?;
+    let file = skill.directory.join(path);
+    let mut excluded = excluded_at(skill);
+    for (at, _) in path.match_indices('/') {
+        let directory = path.get(..at).unwrap_or_default();
+        if excluded.has(&skill.directory.join(directory), true) {
+            return Err("it is excluded".to_owned());
+        }
+        let inside = joined(&skill.inside, directory);
+        excluded.enter(&excluded::rules(&skill.base, &inside, &excluded::FILES));
+    }
+    if excluded.has(&file, false) {
+        return Err("it is excluded".to_owned());
+    }
+    place::open_file(&skill.base, &joined(&skill.inside, path)).map_err(|error| told(&error))
 }
 
 /// Why a file cannot be read, without a word on what else is on the machine.

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use portcullis_runtime::Digest;
 use serde::Serialize;
 
-use super::code::{Finding, Load, SkillCode, is_conforming};
+use super::code::{Finding, Load, SkillCode, is_conforming, shown};
 use super::document::{SKILL_FILE, SkillDocument};
 use super::folder::Found;
 use super::place;
 use super::problem::Problem;
 use super::root::SkillOrigin;
+use crate::policy::SkillChannel;
 
 /// Whether a skill can be used, and why it cannot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -219,22 +220,23 @@ impl Catalog {
                 let slugs = [first, second].into_iter().chain(called).map(|skill| skill.slug.clone());
                 Err(UnknownSkill::Several { name: name.to_owned(), slugs: slugs.collect() })
             }
-            (None, _) => {
-                let near = self.usable().map(|skill| (strsim::osa_distance(&skill.slug, name), &skill.slug));
-                let near = near.filter(|(distance, _)| *distance <= 2).min();
-                let hint = near.map(|(_, slug)| format!("; did you mean `{slug}`?")).unwrap_or_default();
-                Err(UnknownSkill::None { name: name.to_owned(), hint })
-            }
+            (None, _) => Err(self.unknown(name)),
         }
     }
 
-    /// Without those that `denied` says something of, and that is why.
-    pub fn deny(&mut self, denied: impl Fn(&Skill) -> Option<String>) {
+    /// There is no skill `name`; a near miss is told.
+    pub(super) fn unknown(&self, name: &str) -> UnknownSkill {
+        let near = self.usable().map(|skill| (strsim::osa_distance(&skill.slug, name), &skill.slug));
+        let near = near.filter(|(distance, _)| *distance <= 2).min();
+        let hint = near.map(|(_, slug)| format!("; did you mean `{slug}`?")).unwrap_or_default();
+        UnknownSkill::None { name: shown(name), hint }
+    }
+
+    /// Without those that the user does not want.
+    pub fn permit(&mut self, channel: &SkillChannel) {
         for skill in &mut self.skills {
-            if skill.state == SkillState::Usable
-                && let Some(why) = denied(skill)
-            {
-                skill.state = SkillState::Denied { why };
+            if skill.state == SkillState::Usable && !channel.has(&[&skill.slug, skill.name()]) {
+                skill.state = SkillState::Denied { why: "`[channels.skills]` hides it".to_owned() };
             }
         }
     }

@@ -250,3 +250,10 @@ pub(super) fn shown(text: &str) -> String {
     }
     shown
 }
+
+/// A text of a skill within a list: on one line, without what hides or turns other text.
+pub(super) fn one_line(text: &str) -> String {
+    let hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().filter(|c| !c.is_control() && !hidden(*c)).collect()
+}

@@ -4,6 +4,7 @@
 //! whether it can be loaded, which is what a person expects of it: most skills in the
 //! field break a rule, and hardly any is useless for that.
 
+mod address;
 mod bundle;
 mod catalog;
 mod check;
@@ -17,8 +18,10 @@ mod glob;
 mod load;
 mod matcher;
 mod name;
+mod offer;
 mod place;
 mod problem;
+mod provider;
 mod reference;
 mod root;
 mod scan;
@@ -28,6 +31,7 @@ mod text;
 mod walk;
 mod yaml;
 
+pub use address::{address, address_of};
 pub use bundle::{BUNDLE_BYTES_MAX, BUNDLE_FILES_MAX, Bundle, BundleError, BundleFile};
 pub use catalog::{Catalog, Skill, SkillState, UnknownSkill};
 pub use check::{Checked, check};
@@ -37,7 +41,9 @@ pub use field::Fields;
 pub use glob::Selection;
 pub use load::{LoadError, LoadedSkill, SkillLoader};
 pub use matcher::{MATCHES_MAX, SkillMatcher, activate};
+pub use offer::{SKILL_TOOL, answer, tool};
 pub use problem::{Problem, ScanCode};
+pub use provider::{LOCAL_SKILLS, LocalSkills, capabilities};
 pub use reference::{REFERENCE_MAX, Reference, read_reference, references};
 pub use root::{Links, SkillOrigin, SkillPlaces, SkillRoot, SkillTrust};
 pub use scan::Scanner;

@@ -82,7 +82,8 @@ impl Listed {
         all.extend(skills.iter().map(|skill| {
             let declaration = Declaration {
                 description: skill.description.clone(),
-                content: Some(digest(&[&skill.uri, &skill.mime])),
+                content: skill.digest.clone().or_else(|| Some(digest(&[&skill.uri, &skill.mime]))),
+                serves: skill.serves.clone(),
                 ..Declaration::default()
             };
             new(CapabilityKind::Skill, &skill.name, declaration)

@@ -4,7 +4,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
+use portcullis_model::config::ChannelsConfig;
+
 use super::scan::Place;
+use crate::policy::SkillChannel;
 use crate::registry::{ContentStore, Registry};
 use crate::skill::{
     BUNDLE_BYTES_MAX, BUNDLE_FILES_MAX, Bundle, Catalog, LoadError, ScanLimits, Scanner, Skill, SkillLoader,
@@ -80,7 +83,9 @@ fn a_skill_that_cannot_be_used_says_why() {
     place.write("s/a/SKILL.md", "---\nname: a\n---\n");
     place.skill("s/b");
     let mut catalog = Catalog::clone(&place.catalog(&["s"]));
-    catalog.deny(|skill| (skill.slug == "b").then(|| "channels.skills.deny".to_owned()));
+    let mut channels = ChannelsConfig::default();
+    channels.skills.deny = vec!["b".to_owned()];
+    catalog.permit(&SkillChannel::new(&channels).unwrap());
     let (loader, _) = loader();
     let why = |name: &str| loader.load(&catalog, name).unwrap_err().to_string();
     assert_eq!(why("a"), "the skill `a` cannot be used: there is no `description`");
@@ -286,8 +291,8 @@ fn a_turn_begins_with_what_is_always_active_and_what_a_matcher_chooses() {
         loaded.into_iter().map(|own| own.slug).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(begins(None), "z");
-    let all = ["f", "none", "hidden", "z", "a", "b", "c", "d"].as_slice();
-    assert_eq!(begins(Some(&Fixed(Box::leak(all.into())))), "z f a b c", "a few, that are listed");
+    let fixed = Fixed(&["f", "none", "hidden", "z", "a", "b", "c", "d"]);
+    assert_eq!(begins(Some(&fixed)), "z f a b c", "a few, that are listed");
     fs::remove_file(place.at("s/z/SKILL.md")).unwrap();
     let (loaded, failed) = activate(&catalog, &SkillLoader::new(Arc::new(ContentStore::new(0))), None, "");
     assert_eq!((loaded.len(), failed.len()), (0, 1));

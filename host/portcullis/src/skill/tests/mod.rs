@@ -1,3 +1,4 @@
 mod document;
 mod load;
+mod offer;
 mod scan;
