@@ -42,10 +42,10 @@ static ALLOCATOR: memory::Memory = memory::Memory;
 fn main() -> ExitCode {
     #[cfg(not(feature = "compiler"))]
     start::protect_tables();
-    if std::env::args_os().nth(1).is_some_and(|verb| verb == "hook") {
+    let arguments: Vec<String> = environment::arguments();
+    if arguments.get(1).is_some_and(|verb| verb == "hook") {
         memory::expect_a_hook();
     }
-    let arguments: Vec<String> = environment::arguments();
     if let Some(exit) = compile::run_if_asked(&arguments) {
         return exit;
     }
