@@ -43,6 +43,17 @@ fn place() -> Place {
 }
 
 #[test]
+fn what_a_skill_serves_never_hides_it() {
+    let place = place();
+    let catalog = place.catalog(&["s"]);
+    let names = tool(&catalog).unwrap().schema["properties"]["name"]["enum"].to_string();
+    assert!(names.contains("git-commit"), "whatever the turn is about");
+    let all = capabilities(&catalog);
+    let declared = all.iter().find(|own| own.id.name == "git-commit").unwrap();
+    assert_eq!(declared.declaration.serves.iter().map(ToString::to_string).collect::<Vec<_>>(), ["vcs"]);
+}
+
+#[test]
 fn the_tool_knows_what_its_schema_names_and_nothing_else() {
     let place = place();
     let catalog = place.catalog(&["s"]);
