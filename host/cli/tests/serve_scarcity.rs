@@ -29,7 +29,8 @@ fn verdicts(user: &User, limit: &str) -> Vec<Option<(String, String)>> {
     let mut output = child.stdin.take().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut ask = |method: &str, params: Value| -> Option<Value> {
-        writeln!(output, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})).ok()?;
+        writeln!(output, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
+            .ok()?;
         let answer: Value = serde_json::from_str(&lines.next()?.ok()?).ok()?;
         Some(answer["result"].clone())
     };
