@@ -27,6 +27,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("host/mcp", &["portcullis-model"]),
     ("host/portcullis", &["portcullis-model", "portcullis-shell", "portcullis-runtime", "portcullis-mcp"]),
     ("host/serve", &["portcullis"]),
+    ("docs/examples/loop", &["portcullis"]),
     // Its tests drive the binary with guests that misbehave on demand.
     ("host/cli", &["portcullis", "portcullis-serve", "portcullis-tests"]),
     ("sdk/rust", &[]),
