@@ -89,7 +89,13 @@ async fn the_projects_tools_hooks_settings_and_grants_do_not_exist() {
     let turn = host.session("s1").turn();
     let permit = turn.judge(call("greet", json!({}))).await.outcome.unwrap();
     assert!(!permit.is_auto_approved());
-    assert!(turn.run(permit).await.unwrap_err().to_string().contains("no plugin brings the tool"));
+    assert!(
+        turn.run(permit)
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("no plugin and no extension brings the tool")
+    );
     assert!(turn.end().await.failed.is_empty());
     assert_eq!(place.bell.rung(), 0);
 

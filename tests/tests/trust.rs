@@ -112,7 +112,7 @@ async fn a_trusted_plugin_acts_in_every_way_and_stops_within_the_turn_when_trust
         assert_eq!((refused.verdict, refused.code.as_deref()), (Verdict::Block, Some("trust/withdrawn")));
         assert!(refused.reason.unwrap().contains("portcullis trust status"));
         let late = turn.run(permit).await.unwrap_err();
-        assert!(late.to_string().contains("no plugin brings the tool"), "{late}");
+        assert!(late.to_string().contains("no plugin and no extension brings the tool"), "{late}");
         host.refresh();
         let refused = turn.judge(call("greet", json!({}))).await.to_wire();
         assert_eq!(refused.code.as_deref(), Some("trust/withdrawn"), "the turn has bound it");
