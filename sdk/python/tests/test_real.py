@@ -198,14 +198,19 @@ class Async(AsyncCase):
     async def test_judgements_are_heard_of_and_a_listener_that_fails_harms_nothing(self) -> None:
         place = Place(self)
         heard: list[Any] = []
+        both = asyncio.Event()
 
         def listen(judgement: dict[str, Any]) -> None:
             heard.append(judgement["code"])
+            if len(heard) == 2:
+                both.set()
             raise RuntimeError("the listener's own")
 
         asyncio.get_running_loop().set_exception_handler(lambda *_: None)
         turn = await a_turn(await self.spawn(**place.spawning(on_judgement=listen)))
         await self.serves(place, turn)
+        # News may come behind the answers.
+        await asyncio.wait_for(both.wait(), 60)
         await turn.end()
         self.assertEqual([None, "guard/rm"], heard)
 

@@ -188,11 +188,23 @@ test("many clients share a server at a socket, and its end refuses all", async (
   isFault(await guarded(here, await turn(late), "ls"), "client/not-started", "load");
 });
 
+function resolvers() {
+  const own = {};
+  own.promise = new Promise((resolve) => Object.assign(own, { resolve }));
+  return own;
+}
+
 test("judgements are heard of", async (t) => {
   const here = place(t);
   const heard = [];
-  const own = await turn(await real(t, here, { onJudgement: (judgement) => heard.push(judgement.code) }));
+  const both = resolvers();
+  const onJudgement = (judgement) => {
+    if (heard.push(judgement.code) === 2) both.resolve();
+  };
+  const own = await turn(await real(t, here, { onJudgement }));
   await isServed(here, own);
+  // News may come behind the answers.
+  await both.promise;
   await own.end();
   assert.deepEqual(heard, [null, "guard/rm"]);
 });
