@@ -71,7 +71,6 @@ async fn what_a_turn_may_use_is_one_value_whatever_it_is_about() {
 async fn skills_and_commands_are_those_that_were_there_and_are_permitted() {
     let place = Place::new();
     place.put("namer.wasm", &Plugin::new("namer").command("Name it well.").build().unwrap());
-    place.put("broken.wasm", &Plugin::new("broken").command("").build().unwrap());
     let host = place.open("").await;
     let own = Arc::new(Fake::new("own"));
     own.brings(Known { skills: vec![skill("pdf")], commands: vec![command("ship")], ..Known::default() });
