@@ -1,14 +1,26 @@
 //! An extension that does what a test tells it.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use portcullis::Host;
+use portcullis::extension::{Level, Scope};
 use portcullis_model::extension::{
     Answer, Change, ChangeKind, Changes, CommandEntry, CommandProvider, Content, Extension, ExtensionError,
     Known, SkillEntry, SkillProvider, ToolEntry, ToolProvider, ToolResult, ToolTraits,
 };
 use serde_json::{Value, json};
+
+/// Registers it for everything that the host has.
+///
+/// # Panics
+/// When it cannot be registered.
+#[allow(clippy::unwrap_used, reason = "a test ends when anything is wrong")]
+pub async fn register(host: &Host, extension: &Arc<Fake>) {
+    let extension = Arc::clone(extension) as Arc<dyn Extension>;
+    host.register(extension, Level::Pool, &Scope::new(), None).await.unwrap();
+}
 
 /// A tool of that name, which takes anything and serves nothing in particular.
 #[must_use]
@@ -29,6 +41,11 @@ pub struct Fake {
     brings: Mutex<Known>,
     /// It does not answer.
     hangs: AtomicBool,
+    /// It panics where it should answer.
+    panics: AtomicBool,
+    /// Whether whoever asks it has to wait.
+    shut: Mutex<bool>,
+    opened: Condvar,
     /// How often a tool of it ran.
     pub calls: AtomicUsize,
     /// How often it was asked for a list.
@@ -53,6 +70,9 @@ impl Fake {
             is_local: true,
             brings: Mutex::default(),
             hangs: AtomicBool::new(false),
+            panics: AtomicBool::new(false),
+            shut: Mutex::default(),
+            opened: Condvar::default(),
             calls: AtomicUsize::new(0),
             lists: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
@@ -81,6 +101,28 @@ impl Fake {
         self.hangs.store(true, Ordering::SeqCst);
     }
 
+    /// Panics from now on, wherever it is asked.
+    pub fn panic(&self) {
+        self.panics.store(true, Ordering::SeqCst);
+    }
+
+    /// Keeps every thread that asks for a list, until it may go on.
+    pub fn shut(&self, shut: bool) {
+        *self.shut.lock().unwrap_or_else(PoisonError::into_inner) = shut;
+        self.opened.notify_all();
+    }
+
+    fn wait(&self) {
+        let mut shut = self.shut.lock().unwrap_or_else(PoisonError::into_inner);
+        while *shut {
+            shut = self.opened.wait(shut).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn may_panic(&self) {
+        assert!(!self.panics.load(Ordering::SeqCst), "the extension was told to");
+    }
+
     /// Tells that something changed.
     pub fn tell(&self) {
         let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,6 +138,8 @@ impl Fake {
 
     fn answer<T: Send + 'static>(&self, part: fn(&Known) -> T) -> Answer<'_, T> {
         self.lists.fetch_add(1, Ordering::SeqCst);
+        self.may_panic();
+        self.wait();
         let known = self.lock().clone();
         Box::pin(async move {
             if self.hangs.load(Ordering::SeqCst) {
@@ -172,6 +216,7 @@ impl ToolProvider for Fake {
     fn call<'a>(&'a self, name: &'a str, arguments: &'a Value) -> Answer<'a, ToolResult> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         Box::pin(async move {
+            self.may_panic();
             if name == "down" {
                 return Err(ExtensionError::Unavailable {
                     extension: self.name.clone(),

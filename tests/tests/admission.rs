@@ -16,18 +16,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use portcullis::Host;
-use portcullis::extension::{Level, Scope};
+use portcullis::extension::Level;
 use portcullis_model::capability::CapabilityKind;
 use portcullis_model::extension::{CommandEntry, Known, SkillEntry};
-use portcullis_tests::extension::{Fake, tool};
+use portcullis_tests::extension::{Fake, register, tool};
 use portcullis_tests::plugin::Plugin;
 use serde_json::json;
 
-use crate::place::{Place, call};
-
-async fn register(host: &Host, extension: &Arc<Fake>) {
-    host.register(Arc::clone(extension) as _, Level::Pool, &Scope::new(), None).await.unwrap();
-}
+use crate::place::{Place, bash, call, judge, outcome};
 
 fn skill(name: &str) -> SkillEntry {
     SkillEntry::new(format!("skill://{name}/SKILL.md"), name, "What it is for.")
@@ -160,4 +156,80 @@ async fn a_change_that_nobody_tells_of_is_seen_at_the_next_look() {
         tokio::task::yield_now().await;
     }
     assert!(!has("first"));
+}
+
+/// A guard that refuses everything.
+fn strict() -> Vec<u8> {
+    Plugin::new("strict").refuses("no", "no").build().unwrap()
+}
+
+/// Whether a guard that comes now acts, and one that goes does not.
+async fn guards_are_followed(place: &Place, host: &Host) {
+    let file = place.user().join("strict.wasm");
+    for _ in 0..2 {
+        assert_eq!(outcome(&judge(host, bash("ls")).await), "allow");
+        fs::write(&file, strict()).unwrap();
+        host.refresh();
+        assert_eq!(outcome(&judge(host, bash("ls")).await), "strict");
+        fs::remove_file(&file).unwrap();
+        host.refresh();
+    }
+}
+
+#[tokio::test]
+async fn an_extension_that_fails_inside_harms_nothing_but_itself() {
+    let place = Place::new();
+    let host = place.watch("").await;
+    let (odd, own) = (Arc::new(Fake::new("odd")), Arc::new(Fake::new("own")));
+    odd.brings_tools(&["odd_one"]);
+    own.brings_tools(&["mark"]);
+    register(&host, &odd).await;
+    register(&host, &own).await;
+    let turn = host.session("s1").turn();
+    assert!(turn.call(call("odd_one", json!({}))).await.error.is_none());
+    odd.panic();
+    odd.tell();
+    host.reconcile().await;
+    let rows = host.capabilities().rows;
+    let row = rows.iter().find(|row| row.capability.id.name == "odd_one").unwrap();
+    assert!(row.usable && row.because.contains("it failed inside"), "{row:?}");
+    let called = turn.call(call("odd_one", json!({}))).await;
+    assert_eq!(called.error.unwrap().code, "unavailable");
+    assert!(turn.call(call("mark", json!({}))).await.error.is_none(), "the next call is served");
+    guards_are_followed(&place, &host).await;
+}
+
+#[tokio::test]
+async fn an_extension_that_keeps_its_thread_keeps_no_guard_from_acting() {
+    let place = Place::new();
+    let host = place.watch("").await;
+    let (slow, own) = (Arc::new(Fake::new("slow")), Arc::new(Fake::new("own")));
+    own.brings_tools(&["mark"]);
+    register(&host, &slow).await;
+    slow.shut(true);
+    // The next look asks it, and waits.
+    let asked = slow.lists.load(Ordering::SeqCst);
+    slow.tell();
+    while slow.lists.load(Ordering::SeqCst) == asked {
+        tokio::task::yield_now().await;
+    }
+    guards_are_followed(&place, &host).await;
+    register(&host, &own).await;
+    assert!(host.session("s1").turn().call(call("mark", json!({}))).await.error.is_none());
+    slow.shut(false);
+}
+
+#[tokio::test]
+async fn the_end_of_a_worker_is_not_its_sessions() {
+    let place = Place::new();
+    let host = place.open("").await;
+    let session = host.session("s1");
+    let worker = session.clone().agent("worker");
+    let (of_session, of_worker) = (Arc::new(Fake::new("session")), Arc::new(Fake::new("worker")));
+    host.register(Arc::clone(&of_session) as _, Level::Session, &session.scope(), None).await.unwrap();
+    host.register(Arc::clone(&of_worker) as _, Level::Agent, &worker.scope(), None).await.unwrap();
+    worker.end("/").await;
+    assert!(of_worker.closed.load(Ordering::SeqCst) && !of_session.closed.load(Ordering::SeqCst));
+    session.end("/").await;
+    assert!(of_session.closed.load(Ordering::SeqCst));
 }

@@ -18,10 +18,10 @@ use portcullis::extension::{Level, Scope};
 use portcullis::surface::Reading;
 use portcullis::{Called, Host, Turn};
 use portcullis_model::capability::{CapabilityId, CapabilityKind, Domain};
-use portcullis_model::extension::{CommandEntry, Extension, Known, SkillEntry};
+use portcullis_model::extension::{CommandEntry, Known, SkillEntry};
 use portcullis_model::judgement::RefuserKind;
 use portcullis_runtime::Content;
-use portcullis_tests::extension::{Fake, tool};
+use portcullis_tests::extension::{Fake, register, tool};
 use portcullis_tests::plugin::Plugin;
 use serde_json::{Value, json};
 
@@ -57,11 +57,6 @@ fn usable(host: &Host, kind: CapabilityKind) -> Vec<String> {
     rows.filter(|row| row.usable && row.capability.id.kind == kind)
         .map(|row| row.capability.id.name)
         .collect()
-}
-
-async fn register(host: &Host, extension: &Arc<Fake>) {
-    let extension = Arc::clone(extension) as Arc<dyn Extension>;
-    host.register(extension, Level::Pool, &Scope::new(), None).await.unwrap();
 }
 
 fn greeter(answer: &str) -> Vec<u8> {

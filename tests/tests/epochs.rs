@@ -17,19 +17,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use portcullis::Host;
-use portcullis::extension::{Level, Scope};
 use portcullis::ledger::LedgerOptions;
 use portcullis_model::capability::{CapabilityKind, Standing};
 use portcullis_model::extension::{CommandEntry, Known, SkillEntry};
-use portcullis_tests::extension::{Fake, tool};
+use portcullis_tests::extension::{Fake, register, tool};
 use portcullis_tests::plugin::Plugin;
 use serde_json::{Value, json};
 
 use crate::place::{Place, bash, call, judge};
-
-async fn register(host: &Host, extension: &Arc<Fake>) {
-    host.register(Arc::clone(extension) as _, Level::Pool, &Scope::new(), None).await.unwrap();
-}
 
 /// The lines of the ledger that tell of turns and epochs.
 fn lines(ledger: &Path) -> Vec<Value> {

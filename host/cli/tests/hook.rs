@@ -104,6 +104,21 @@ fn every_payload_of_a_real_agent_is_answered() {
 }
 
 #[test]
+fn an_agents_own_tool_of_a_name_that_a_plugin_has_takes_what_it_takes() {
+    let user = User::new();
+    for (tool, input) in [("current_time", r#"{"zone":"UTC"}"#), ("find_tools", r#"{"words":["a"]}"#)] {
+        let payload = format!(
+            r#"{{"session_id":"s1","transcript_path":"/t","cwd":"/home/dev/app","hook_event_name":"PreToolUse","tool_name":"{tool}","tool_input":{input}}}"#
+        );
+        let seen = hook(&user, "claude", &payload);
+        assert!(passes("claude", &seen), "{tool}: {seen}");
+        // A plugin approves its own tools, and this one is the agent's.
+        let asked = user.run(&["hook", "--agent", "claude", "--mode", "ask"], payload);
+        assert_eq!(passes("claude", &asked), tool == "find_tools", "{tool}: {asked}");
+    }
+}
+
+#[test]
 fn a_sub_agents_calls_are_judged_like_its_parents() {
     let user = User::new();
     let payload = fixture("claude/pre-bash-subagent.json");

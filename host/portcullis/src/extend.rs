@@ -28,7 +28,7 @@ impl Host {
         scheme: Option<&str>,
     ) -> Result<(), RegisterError> {
         self.world().extensions().register(extension, level, scope, scheme)?;
-        self.reconcile().await;
+        self.take_up().await;
         Ok(())
     }
 
@@ -38,7 +38,7 @@ impl Host {
     /// When it is not registered there.
     pub async fn unregister(&self, name: &str, level: Level, scope: &Scope) -> Result<Closed, RegisterError> {
         let closed = self.world().extensions().unregister(name, level, scope).await;
-        self.reconcile().await;
+        self.take_up().await;
         closed
     }
 
@@ -53,9 +53,15 @@ impl Host {
         }
         let closed = self.world().extensions().end(level, scope).await?;
         if !closed.is_empty() {
-            self.reconcile().await;
+            self.take_up().await;
         }
         Ok(closed)
+    }
+
+    /// What was registered or taken away is published. No other extension is asked.
+    pub(crate) async fn take_up(&self) {
+        self.world().look_at_new_ones().await;
+        self.at_one_moment(|now| self.world().publish(now));
     }
 
     /// Every extension that is registered: to list skills and commands, to read what is at
@@ -113,7 +119,8 @@ impl Session {
         let world = self.host().world();
         let admitted = self.host().at_one_moment(|now| {
             let bound = world.bound(scope);
-            Admitted::new(Arc::clone(&now.plugins), world.bind(), bound, Arc::clone(&now.rules))
+            let runs_tools = self.host().runs_tools();
+            Admitted::new(Arc::clone(&now.plugins), world.bind(), bound, Arc::clone(&now.rules), runs_tools)
         });
         let epoch = admitted.binding().set().epoch();
         let news = self.tell_of(epoch).and_then(|before| world.registry().since(before));

@@ -2,10 +2,14 @@
 //! to less than what was strict.
 
 use std::fs;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::Context;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use portcullis_model::config::Config;
 use portcullis_runtime::Digest;
@@ -54,6 +58,59 @@ pub(crate) struct Follower {
     pub(crate) rules: Arc<Rules>,
     /// How long a file that is wrong may still be in the making.
     pub(crate) quiet: Duration,
+    pub(crate) looking: Looking,
+}
+
+/// The looks at the extensions, on a thread of their own that lives as long as this.
+#[derive(Debug, Default)]
+pub(crate) struct Looking {
+    asks: Option<SyncSender<()>>,
+    /// When the one that runs has begun.
+    since: Arc<Mutex<Option<Instant>>>,
+}
+
+/// A look that takes longer than this is late.
+const LOOK_TIME: Duration = Duration::from_secs(30);
+
+impl Looking {
+    /// Asks for one more look.
+    fn begin(&mut self, shared: &Arc<Shared>) {
+        if self.asks.is_none() {
+            let started = Self::start(Arc::clone(shared), Arc::clone(&self.since));
+            self.asks = started.inspect_err(|e| tracing::error!("the extensions cannot be asked: {e}")).ok();
+        }
+        if let Some(asks) = &self.asks {
+            // One that waits already is enough.
+            let _ = asks.try_send(());
+        }
+    }
+
+    fn start(shared: Arc<Shared>, since: Arc<Mutex<Option<Instant>>>) -> io::Result<SyncSender<()>> {
+        let (asks, asked) = mpsc::sync_channel(1);
+        let executor = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        let look = move || {
+            for () in asked {
+                *lock(&since) = Some(Instant::now());
+                let looked = catch_unwind(AssertUnwindSafe(|| {
+                    executor.block_on(shared.world.look());
+                    shared.world.publish(&shared.snapshot.read().unwrap_or_else(PoisonError::into_inner));
+                }));
+                if looked.is_err() {
+                    tracing::error!("looking at the extensions failed inside; what they said serves on");
+                }
+                *lock(&since) = None;
+            }
+        };
+        thread::Builder::new().name("portcullis-look".to_owned()).spawn(look)?;
+        Ok(asks)
+    }
+
+    /// Why the last look is not over, when it should be.
+    fn is_late(&self) -> Option<String> {
+        let since = (*lock(&self.since)).filter(|since| since.elapsed() > LOOK_TIME)?;
+        let took = since.elapsed().as_secs();
+        Some(format!("the extensions were asked {took} s ago, and one of them has not answered"))
+    }
 }
 
 /// What a look at the files came to.
@@ -176,8 +233,10 @@ impl Beside for Follower {
         }
     }
 
-    fn ask(&self) -> impl Future<Output = ()> {
-        self.shared.world.look()
+    fn ask(&mut self) {
+        if self.shared.world.extensions().places() > 0 {
+            self.looking.begin(&self.shared);
+        }
     }
 
     fn is_told(&self, context: &mut Context<'_>) -> bool {
@@ -187,8 +246,9 @@ impl Beside for Follower {
     fn looked(&self, failed: Option<String>, late: Option<String>) {
         let kept = lock(&self.shared.report).kept.clone();
         let kept = kept.map(|why| format!("a change of the configuration is not taken over: {why}"));
+        let failed = failed.or(kept).or_else(|| self.looking.is_late());
         let mut health = self.shared.world.health();
-        health.looked(failed.or(kept));
+        health.looked(failed);
         health.late = late;
     }
 

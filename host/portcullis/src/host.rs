@@ -14,7 +14,7 @@ use portcullis_runtime::{
 use crate::config::{Files, Loaded};
 use crate::error::HostError;
 use crate::extension::{ExtensionOptions, Extensions};
-use crate::follow::{ConfigReport, Follower, Shared, lock};
+use crate::follow::{ConfigReport, Follower, Looking, Shared, lock};
 use crate::hook::{HookRow, Memory, ScriptHook, Surroundings};
 use crate::ledger::{Ledger, LedgerOptions};
 use crate::lift::Lifts;
@@ -181,6 +181,7 @@ struct Inner {
     approver: Option<(Arc<dyn Approver>, Duration)>,
     /// How many turns have begun.
     turns: AtomicU64,
+    runs_tools: bool,
     watch: Option<Watch>,
 }
 
@@ -258,6 +259,7 @@ impl Host {
             config,
             rules,
             quiet: options.quiet,
+            looking: Looking::default(),
         });
         let watch = follower.map(|follower| Watch::start(loader, follower));
         let watch = watch.transpose().map_err(HostError::Watch)?;
@@ -272,6 +274,7 @@ impl Host {
                 project: options.own.project,
                 approver,
                 turns: AtomicU64::new(0),
+                runs_tools: !one_call,
                 watch,
             }),
         })
@@ -356,6 +359,11 @@ impl Host {
     /// An id that no other turn of this host has.
     pub(crate) fn next_turn(&self) -> String {
         format!("t{}", self.inner.turns.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// False for a process that judges one call and ends.
+    pub(crate) fn runs_tools(&self) -> bool {
+        self.inner.runs_tools
     }
 
     /// Does `work` while neither plugins, rules nor capabilities change.

@@ -119,8 +119,10 @@ impl Session {
     /// forgotten, and what was registered for it is closed.
     pub async fn end(&self, cwd: &str) -> Told<Noted> {
         let told = self.note(Event::SessionEnd, cwd).await;
-        if let Err(error) = self.host.end_scope(Level::Session, &self.scope()).await {
-            tracing::warn!("what was registered for a session cannot be closed: {error}");
+        // A worker's end is not its session's.
+        let level = if self.agent.is_empty() { Level::Session } else { Level::Agent };
+        if let Err(error) = self.host.end_scope(level, &self.scope()).await {
+            tracing::warn!("what was registered for a {level} cannot be closed: {error}");
         }
         // A session that may not have any call may be resumed.
         if !matches!(self.host.memory().refused(&self.id), Ok(Some(_)) | Err(_)) {

@@ -29,6 +29,9 @@ pub(crate) struct Admitted {
     /// The narrowest first.
     bound: Vec<Bound>,
     rules: Arc<Rules>,
+    /// The host may run what is permitted. Whoever only judges an agent's calls runs no tool
+    /// of a plugin, and the agent may have one of the same name.
+    runs_tools: bool,
     /// The capabilities of the extensions that are no pool's.
     narrow: OnceLock<BTreeMap<String, Capability>>,
 }
@@ -117,8 +120,9 @@ impl Admitted {
         binding: Binding,
         bound: Vec<Bound>,
         rules: Arc<Rules>,
+        runs_tools: bool,
     ) -> Self {
-        Self { plugins, binding, bound, rules, narrow: OnceLock::new() }
+        Self { plugins, binding, bound, rules, runs_tools, narrow: OnceLock::new() }
     }
 
     /// The plugins as they were when the turn began.
@@ -131,8 +135,16 @@ impl Admitted {
         &self.binding
     }
 
-    /// Who runs the tool `name`.
+    /// Whether any tool is run here at all.
+    pub(crate) const fn runs_tools(&self) -> bool {
+        self.runs_tools
+    }
+
+    /// Who runs the tool `name`, when it is not the agent.
     pub(crate) fn tool(&self, name: &str) -> Option<Owner<'_>> {
+        if !self.runs_tools {
+            return None;
+        }
         if let Some((plugin, tool)) = self.plugins.tool(name) {
             return Some(Owner::Plugin(plugin, tool));
         }

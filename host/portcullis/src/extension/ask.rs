@@ -1,7 +1,9 @@
 //! Asking whoever is seen: lists, addresses and commands.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use portcullis_model::extension::{
     Answer, CommandEntry, Content, Extension, ExtensionError, ResourceEntry, SkillEntry, ToolEntry,
@@ -183,16 +185,23 @@ async fn listed<'s, T>(
     listing
 }
 
-/// The answer, when it comes in time.
+/// The answer, when it comes in time. One that fails inside is an answer that cannot be
+/// used, and nothing else fails with it.
 pub(crate) async fn within<T>(extension: &dyn Extension, answer: Answer<'_, T>) -> Result<T, ExtensionError> {
-    match tokio::time::timeout(ASK_TIME, answer).await {
-        Ok(answer) => answer,
+    match tokio::time::timeout(ASK_TIME, AssertUnwindSafe(answer).catch_unwind()).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(_)) => Err(failed_inside(extension)),
         Err(_) => Err(ExtensionError::Unavailable {
             extension: extension.name().to_owned(),
             reason: format!("it did not answer within {} s", ASK_TIME.as_secs()),
             remedy: "look at what it waits for, or take it away".to_owned(),
         }),
     }
+}
+
+/// The error of an extension that panics.
+pub(crate) fn failed_inside(extension: &dyn Extension) -> ExtensionError {
+    ExtensionError::Answer { extension: extension.name().to_owned(), reason: "it failed inside".to_owned() }
 }
 
 fn gone(extension: &dyn Extension) -> ExtensionError {

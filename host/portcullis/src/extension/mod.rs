@@ -15,10 +15,11 @@ mod scope;
 mod tests;
 mod uri;
 
-pub(crate) use ask::within;
 pub use ask::{ASK_TIME, Listing, RouteError};
+pub(crate) use ask::{failed_inside, within};
 pub use close::{CLOSE_TIME, Closed};
 pub use news::News;
 pub use registry::{ExtensionOptions, Extensions, RegisterError, Seen};
 pub use scope::{Level, Scope};
 pub use uri::UriError;
+pub(crate) use uri::decoded;

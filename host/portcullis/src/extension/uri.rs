@@ -49,10 +49,10 @@ fn stays_inside(path: &str) -> Result<(), &'static str> {
     let mut path = Cow::Borrowed(path);
     for _ in 0..DECODES_MAX {
         plain(&path)?;
-        match decoded(&path)? {
-            None => return Ok(()),
-            Some(inner) => path = Cow::Owned(inner),
+        if !path.contains('%') {
+            return Ok(());
         }
+        path = Cow::Owned(decoded(&path).ok_or("holds a `%` that encodes nothing")?);
     }
     Err("is encoded in itself too often")
 }
@@ -74,12 +74,9 @@ fn plain(path: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The text with its `%XX` decoded; none when it holds none.
-fn decoded(text: &str) -> Result<Option<String>, &'static str> {
-    const WRONG: &str = "holds a `%` that encodes nothing";
-    if !text.contains('%') {
-        return Ok(None);
-    }
+/// The text with its `%XX` decoded once; none when one of them encodes nothing, or all of
+/// it no text.
+pub(crate) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -88,10 +85,10 @@ fn decoded(text: &str) -> Result<Option<String>, &'static str> {
             continue;
         }
         let mut digit = || char::from(rest.next()?).to_digit(16);
-        let (high, low) = (digit().ok_or(WRONG)?, digit().ok_or(WRONG)?);
-        bytes.push(u8::try_from(high * 16 + low).map_err(|_| WRONG)?);
+        let (high, low) = (digit()?, digit()?);
+        bytes.push(u8::try_from(high * 16 + low).ok()?);
     }
-    String::from_utf8(bytes).map(Some).map_err(|_| WRONG)
+    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

@@ -253,7 +253,9 @@ async fn decide(
     }
     let canonical = call.canonical();
     // What was withdrawn stops within the turn too, and says so.
-    if brought.is_none()
+    let is_ours = bench.admitted.runs_tools();
+    if is_ours
+        && brought.is_none()
         && [bench.now, &**bench.admitted.plugins()].iter().any(|set| set.is_withdrawn(canonical))
     {
         return Err(reason::withdrawn(&tool));
@@ -262,7 +264,7 @@ async fn decide(
         return Err(reason::unusable(&tool, &unusable));
     }
     // A plan may not change under the model that made it.
-    if brought.is_none() && bench.now.tool(canonical).is_some() {
+    if is_ours && brought.is_none() && bench.now.tool(canonical).is_some() {
         return Err(reason::next_turn(&tool));
     }
     let vouched = is_known || brought.is_some() || bench.known_tools.contains(&tool);

@@ -27,8 +27,9 @@ pub(crate) trait Beside: Send + 'static {
     fn directories(&self) -> Vec<PathBuf>;
     /// Looks at it, before the plugins are looked at. True when it has to look again soon.
     fn look(&mut self, loader: &mut Loader) -> bool;
-    /// Asks whoever is beside the files what there is. Neither network nor process.
-    fn ask(&self) -> impl Future<Output = ()>;
+    /// Has whoever is beside the files asked what there is, and waits for nobody: a guard
+    /// that changed must not.
+    fn ask(&mut self);
     /// True when somebody has told of a change since the last time; `context` is woken by
     /// the next one.
     fn is_told(&self, context: &mut Context<'_>) -> bool;
@@ -98,12 +99,10 @@ impl Watch {
                 // A pass that fails inside must not end the watch: nobody would see it end.
                 let pass = catch_unwind(AssertUnwindSafe(|| {
                     let soon = beside.look(&mut loader);
-                    let Pass { set, settling } = executor.block_on(async {
-                        beside.ask().await;
-                        loader.pass().await
-                    });
+                    let Pass { set, settling } = executor.block_on(loader.pass());
                     let failed = set.unlisted();
                     beside.found(set);
+                    beside.ask();
                     (soon || settling, failed)
                 }));
                 let late = watcher.late.clone();

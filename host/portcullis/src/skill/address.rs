@@ -3,6 +3,7 @@
 
 use super::catalog::{Catalog, Skill};
 use super::document::SKILL_FILE;
+use crate::extension::decoded;
 
 const SCHEME: &str = "skill://";
 
@@ -40,22 +41,6 @@ pub(super) fn find<'c>(catalog: &'c Catalog, address: &str) -> Option<(&'c Skill
         let skill = catalog.at(path.get(..end)?)?;
         Some((skill, path.get(end + 1..)?.to_owned()))
     })
-}
-
-/// With its `%XX` decoded once, as an address has them.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || char::from(rest.next()?).to_digit(16);
-        let (high, low) = (digit()?, digit()?);
-        bytes.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

@@ -92,16 +92,21 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Looks at the root, which looked like `folder` before.
-    pub(super) fn look(&mut self, folder: &mut Folder) {
-        let at = At {
+    /// Where a look begins.
+    fn start(&self) -> At {
+        At {
             base: self.root.base.as_path().into(),
             inside: self.root.inside.clone(),
             path: self.root.path(),
             slug: String::new(),
             depth: 0,
             anew: false,
-        };
+        }
+    }
+
+    /// Looks at the root, which looked like `folder` before.
+    pub(super) fn look(&mut self, folder: &mut Folder) {
+        let at = self.start();
         if let Err(error) = self.folder(folder, at.clone()) {
             let is_absent = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
             let was_there = folder.stamp.is_some() || !folder.children.is_empty();
@@ -350,14 +355,7 @@ impl<'r> Walk<'r> {
 
     /// Goes by what is trusted now: what is no longer is forgotten, what is now is read.
     pub(super) fn trust_again(&self, folder: &mut Folder) {
-        let at = At {
-            base: self.root.base.as_path().into(),
-            inside: self.root.inside.clone(),
-            path: self.root.path(),
-            slug: String::new(),
-            depth: 0,
-            anew: false,
-        };
+        let at = self.start();
         self.trust_below(folder, &at);
     }
 

@@ -82,7 +82,7 @@ impl Session {
                 return Err(error);
             }
         }
-        self.host().reconcile().await;
+        self.host().take_up().await;
         Ok(self.with_turn(scope, BTreeMap::new(), false))
     }
 

@@ -1,8 +1,10 @@
 //! What a model is shown, and running what it calls.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use portcullis_model::call::ToolCall;
 use portcullis_model::capability::CapabilityKind;
 use portcullis_model::extension::{Content as ExtensionContent, Extension, ToolResult};
@@ -13,6 +15,7 @@ use serde_json::Value;
 use super::{Turn, locked};
 use crate::admission::{Owner, Section};
 use crate::error::RunError;
+use crate::extension::failed_inside;
 use crate::gate::{self, JudgedCall, Permit};
 use crate::moment::Ran;
 use crate::registry::Delta;
@@ -239,9 +242,10 @@ async fn called(
     let Some(role) = extension.tools() else {
         return Err(RunError::NotAPluginTool(tool.to_owned()));
     };
-    let answer = tokio::time::timeout(TOOL_TIME, role.call(tool, call.input_value())).await;
-    let ToolResult { content, is_error } = match answer {
-        Ok(answer) => answer?,
+    let answer = AssertUnwindSafe(role.call(tool, call.input_value())).catch_unwind();
+    let ToolResult { content, is_error } = match tokio::time::timeout(TOOL_TIME, answer).await {
+        Ok(Ok(answer)) => answer?,
+        Ok(Err(_)) => return Err(failed_inside(extension).into()),
         Err(_) => return Err(RunError::Late { extension: extension.name().to_owned(), time: TOOL_TIME }),
     };
     let content = match content {

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
+use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use portcullis_model::capability::{Capability, CapabilityId, CapabilityKind, Declaration, Standing};
-use portcullis_model::extension::{Changes, Extension, Known, ToolEntry};
+use portcullis_model::extension::{Changes, Extension, ExtensionError, Known, ToolEntry};
 
 use super::declare::digest;
-use crate::extension::within;
+use crate::extension::{failed_inside, within};
 use crate::schema::Schema;
 
 /// What one extension brings.
@@ -111,6 +113,7 @@ pub(super) struct Lists {
 }
 
 /// One extension, what it brings, and what it tells of itself.
+#[derive(Clone)]
 struct One {
     extension: Arc<dyn Extension>,
     listed: Arc<Listed>,
@@ -126,19 +129,39 @@ impl fmt::Debug for One {
     }
 }
 
+/// News of one source that are read at once. Who always has more keeps nobody else waiting.
+const NEWS_MAX: usize = 64;
+
 impl Lists {
-    /// Asks all of them at once. Who does not answer keeps what it said `before`.
-    pub(super) async fn of(all: Vec<Arc<dyn Extension>>, before: &Self) -> Self {
-        let asked = all.into_iter().map(|extension| async {
+    /// Asks these, all at once. Who does not answer keeps what it said `before`.
+    pub(super) async fn of(asked: Vec<Arc<dyn Extension>>, before: &Self) -> Self {
+        let asked = asked.into_iter().map(|extension| async {
             let old = before.find(&extension);
-            let news =
-                old.map_or_else(|| Arc::new(Mutex::new(extension.changes())), |old| Arc::clone(&old.news));
-            let known = ask(&*extension, old.map(|old| old.listed.known())).await;
+            let changes = || catch_unwind(AssertUnwindSafe(|| extension.changes())).ok().flatten();
+            let news = old.map_or_else(|| Arc::new(Mutex::new(changes())), |old| Arc::clone(&old.news));
+            let said = old.map(|old| old.listed.known());
+            let known = AssertUnwindSafe(ask(&*extension, said)).catch_unwind().await;
+            let known = known.unwrap_or_else(|_| still(said, &failed_inside(&*extension)));
             let same = old.filter(|old| *old.listed.known() == known);
             let listed = same.map_or_else(|| Arc::new(Listed::new(known)), |old| Arc::clone(&old.listed));
             One { extension, listed, news }
         });
         Self { all: join_all(asked).await }
+    }
+
+    /// With those of `others` that were not asked, as far as they are among `registered`.
+    pub(super) fn beside(mut self, others: &Self, registered: &[Arc<dyn Extension>]) -> Self {
+        let is_there = |one: &&One| registered.iter().any(|own| Arc::ptr_eq(own, &one.extension));
+        let more: Vec<_> =
+            others.all.iter().filter(|one| self.find(&one.extension).is_none()).cloned().collect();
+        self.all.extend(more);
+        self.all.retain(|one| is_there(&one));
+        self
+    }
+
+    /// Was it asked?
+    pub(super) fn has(&self, extension: &Arc<dyn Extension>) -> bool {
+        self.find(extension).is_some()
     }
 
     fn find(&self, extension: &Arc<dyn Extension>) -> Option<&One> {
@@ -154,19 +177,24 @@ impl Lists {
         let mut told = false;
         for one in &self.all {
             let mut news = one.news.lock().unwrap_or_else(PoisonError::into_inner);
-            while let Some(source) = news.as_mut() {
-                match source.poll_next(context) {
-                    Poll::Pending => break,
-                    Poll::Ready(Some(Ok(_))) => told = true,
-                    Poll::Ready(None) => *news = None,
-                    Poll::Ready(Some(Err(error))) => {
-                        tracing::warn!(
-                            extension = one.extension.name(),
-                            "it tells of no more changes: {error}"
-                        );
-                        *news = None;
+            for _ in 0..NEWS_MAX {
+                let Some(source) = news.as_mut() else { break };
+                let polled = catch_unwind(AssertUnwindSafe(|| source.poll_next(context)));
+                let ended = match polled {
+                    Ok(Poll::Pending) => break,
+                    Ok(Poll::Ready(Some(Ok(_)))) => {
+                        told = true;
+                        continue;
                     }
+                    Ok(Poll::Ready(None)) => None,
+                    Ok(Poll::Ready(Some(Err(error)))) => Some(error),
+                    Err(_) => Some(failed_inside(&*one.extension)),
+                };
+                if let Some(error) = ended {
+                    let name = one.extension.name();
+                    tracing::warn!(extension = name, "it tells of no more changes: {error}");
                 }
+                *news = None;
             }
         }
         told
@@ -192,10 +220,12 @@ async fn ask(extension: &dyn Extension, before: Option<&Known>) -> Known {
         if let Some(role) = extension.commands() {
             known.commands = within(extension, role.list()).await?;
         }
-        Ok::<_, portcullis_model::extension::ExtensionError>(known)
+        Ok::<_, ExtensionError>(known)
     };
-    listed.await.unwrap_or_else(|error| Known {
-        failed: Some(error.to_string()),
-        ..before.cloned().unwrap_or_default()
-    })
+    listed.await.unwrap_or_else(|error| still(before, &error))
+}
+
+/// What it said before, with the reason why that is not new.
+fn still(before: Option<&Known>, error: &ExtensionError) -> Known {
+    Known { failed: Some(error.to_string()), ..before.cloned().unwrap_or_default() }
 }

@@ -33,8 +33,6 @@ pub(crate) struct World {
     extensions: Extensions,
     /// What each extension brought when it was asked last. Never changed, only replaced.
     lists: RwLock<Arc<Lists>>,
-    /// One look at a time.
-    looking: tokio::sync::Mutex<()>,
     health: Mutex<Health>,
 }
 
@@ -61,11 +59,21 @@ impl World {
 
     /// Asks every extension what it brings, where asking is cheap.
     pub(crate) async fn look(&self) {
-        let _one = self.looking.lock().await;
-        let all = self.extensions.all();
-        let before = self.lists();
-        let lists = Lists::of(all, &before).await;
-        *self.lists.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(lists);
+        self.look_at(self.extensions.all()).await;
+    }
+
+    /// Asks those that nobody has asked yet.
+    pub(crate) async fn look_at_new_ones(&self) {
+        let lists = self.lists();
+        let new = self.extensions.all().into_iter().filter(|own| !lists.has(own));
+        self.look_at(new.collect()).await;
+    }
+
+    /// Looks do not wait for one another: one may be at an extension that hangs.
+    async fn look_at(&self, these: Vec<Arc<dyn Extension>>) {
+        let asked = Lists::of(these, &self.lists()).await;
+        let mut lists = self.lists.write().unwrap_or_else(PoisonError::into_inner);
+        *lists = Arc::new(asked.beside(&lists, &self.extensions.all()));
     }
 
     /// Publishes what `now` and the extensions of the pool bring. When that is what there
