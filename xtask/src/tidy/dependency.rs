@@ -25,11 +25,21 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("host/shell", &["portcullis-model"]),
     ("host/runtime", &["portcullis-model"]),
     ("host/mcp", &["portcullis-model"]),
-    ("host/portcullis", &["portcullis-model", "portcullis-shell", "portcullis-runtime", "portcullis-mcp"]),
+    ("host/schedule", &["portcullis-model"]),
+    (
+        "host/portcullis",
+        &[
+            "portcullis-model",
+            "portcullis-shell",
+            "portcullis-runtime",
+            "portcullis-mcp",
+            "portcullis-schedule",
+        ],
+    ),
     ("host/serve", &["portcullis"]),
     ("docs/examples/loop", &["portcullis"]),
     // Its tests drive the binary with guests that misbehave on demand.
-    ("host/cli", &["portcullis", "portcullis-serve", "portcullis-tests"]),
+    ("host/cli", &["portcullis", "portcullis-mcp", "portcullis-serve", "portcullis-tests"]),
     ("sdk/rust", &[]),
     (
         "tests",
@@ -40,6 +50,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
             "portcullis-shell",
             "portcullis-runtime",
             "portcullis-mcp",
+            "portcullis-schedule",
             "portcullis-sdk",
             "portcullis-serve",
         ],

@@ -1,0 +1,1 @@
+//! A server of whatever an extension brings.
