@@ -201,7 +201,8 @@ impl Beside for Follower {
         let files = self.files.iter().flat_map(|files| files.user.iter().chain(&files.project));
         let real = files.clone().filter_map(|file| fs::canonicalize(file).ok());
         let files = files.cloned().chain(real).chain(self.trust_file.clone());
-        files.filter_map(|file| file.parent().map(Path::to_path_buf)).collect()
+        let own = files.filter_map(|file| file.parent().map(Path::to_path_buf));
+        own.chain(self.shared.world.places()).collect()
     }
 
     fn look(&mut self, loader: &mut Loader) -> bool {

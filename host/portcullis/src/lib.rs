@@ -9,11 +9,14 @@
 
 mod admission;
 pub mod agent;
+mod beneath;
+pub mod command;
 pub mod config;
 mod error;
 mod extend;
 pub mod extension;
 mod follow;
+mod frontmatter;
 mod gate;
 pub mod hook;
 mod host;

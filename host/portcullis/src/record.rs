@@ -194,6 +194,19 @@ impl Recorder {
         self.tell(written);
     }
 
+    /// Somebody typed a command, and this is what a model is asked.
+    pub(crate) async fn expanded(&self, session: &str, name: &str, text: &str) {
+        let Some(ledger) = &self.ledger else { return };
+        let entry = Entry {
+            session: Some(session.to_owned()),
+            canonical: Some(format!("command:{name}")),
+            ..Entry::new(EntryKind::Command, text)
+        };
+        let written = write(ledger, ledger.prepare(entry)).await;
+        self.count(ledger, &written);
+        self.tell(written);
+    }
+
     /// Counts what is lost, and says so in the ledger once it can be written again.
     fn count(&self, ledger: &Ledger, written: &Result<u64, LedgerError>) {
         if written.is_err() {

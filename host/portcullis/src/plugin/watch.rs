@@ -1,6 +1,6 @@
 //! Keeps the active plugins true while the host runs, without a restart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -194,10 +194,17 @@ impl Directories {
         Self { watcher: watcher.ok(), followed: BTreeMap::new(), late }
     }
 
-    /// Follows `directories`. One that came or went since is taken up again.
+    /// Follows `directories`, and no others. One that came or went since is taken up again.
     fn follow(&mut self, directories: impl Iterator<Item = PathBuf>) {
         let Some(watcher) = &mut self.watcher else { return };
         let mut late = None;
+        let directories: BTreeSet<_> = directories.collect();
+        let left: Vec<_> = self.followed.keys().filter(|own| !directories.contains(*own)).cloned().collect();
+        for directory in left {
+            self.followed.remove(&directory);
+            // It may be gone, and its watch with it.
+            let _ = watcher.unwatch(&directory);
+        }
         for directory in directories {
             let now = identity(&directory);
             if now.is_some() && self.followed.get(&directory) == now.as_ref() {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::catalog::Skill;
 use super::excluded::{self, Excluded};
-use super::place::{self, EntryKind};
+use crate::beneath::{self, EntryKind};
 
 /// The most files that a skill may have before a host may refuse it.
 pub const BUNDLE_FILES_MAX: usize = 512;
@@ -124,7 +124,7 @@ fn open(skill: &Skill, path: &str) -> Result<File, String> {
     if excluded.has(&file, false) {
         return Err("it is excluded".to_owned());
     }
-    place::open_file(&skill.base, &joined(&skill.inside, path)).map_err(|error| told(&error))
+    beneath::open_file(&skill.base, &joined(&skill.inside, path)).map_err(|error| told(&error))
 }
 
 /// Why a file cannot be read, without a word on what else is on the machine.
@@ -180,7 +180,7 @@ impl Looking<'_> {
     fn directory(&mut self, path: &str, depth: usize) -> io::Result<()> {
         self.directories += 1;
         let inside = joined(&self.skill.inside, path);
-        let (entries, odd) = place::list(&self.skill.base, &inside)?;
+        let (entries, odd) = beneath::list(&self.skill.base, &inside)?;
         if odd > 0 {
             self.leave_out(path, &format!("{odd} names in it are not UTF-8"));
         }
@@ -223,7 +223,7 @@ impl Looking<'_> {
 
     fn file(&mut self, path: String) {
         let inside = joined(&self.skill.inside, &path);
-        let size = place::open_file(&self.skill.base, &inside).and_then(|file| Ok(file.metadata()?.len()));
+        let size = beneath::open_file(&self.skill.base, &inside).and_then(|file| Ok(file.metadata()?.len()));
         match size {
             Ok(bytes) => {
                 self.bytes = self.bytes.saturating_add(bytes);

@@ -9,9 +9,9 @@ use portcullis_runtime::Digest;
 
 use super::document::SkillDocument;
 use super::excluded::Rules;
-use super::place::Stamp;
 use super::problem::Problem;
 use super::root::SkillRoot;
+use crate::beneath::Stamp;
 
 /// A directory, as it was seen last.
 #[derive(Debug, Default)]

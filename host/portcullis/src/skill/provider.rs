@@ -9,10 +9,12 @@ use portcullis_model::extension::{Answer, Extension, ExtensionError, SkillEntry,
 use super::address::{address, find};
 use super::bundle::Bundle;
 use super::catalog::{Catalog, Skill, SkillState};
-use super::code::{Effect, one_line};
+use super::code::Effect;
 use super::document::SKILL_FILE;
 use super::load::SkillLoader;
 use super::scan::Scanner;
+use crate::extension::off_the_executor;
+use crate::frontmatter::one_line;
 use crate::policy::SkillChannel;
 
 /// The id of the extension that brings them.
@@ -120,35 +122,20 @@ impl Extension for LocalSkills {
 impl SkillProvider for LocalSkills {
     fn list(&self) -> Answer<'_, Vec<SkillEntry>> {
         let inner = Arc::clone(&self.inner);
-        off_the_executor(move || {
+        off_the_executor(LOCAL_SKILLS, move || {
             Ok(inner.look().usable().filter(|skill| skill.is_listed()).map(entry).collect())
         })
     }
 
     fn read<'a>(&'a self, uri: &'a str) -> Answer<'a, Option<String>> {
         let (inner, uri) = (Arc::clone(&self.inner), uri.to_owned());
-        off_the_executor(move || inner.read(&uri))
+        off_the_executor(LOCAL_SKILLS, move || inner.read(&uri))
     }
 
     fn exists<'a>(&'a self, uri: &'a str) -> Answer<'a, bool> {
         let (inner, uri) = (Arc::clone(&self.inner), uri.to_owned());
-        off_the_executor(move || Ok(inner.exists(&uri)))
+        off_the_executor(LOCAL_SKILLS, move || Ok(inner.exists(&uri)))
     }
-}
-
-/// Files are waited for on a thread that has nothing else to do.
-fn off_the_executor<'a, T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ExtensionError> + Send + 'static,
-) -> Answer<'a, T> {
-    Box::pin(async move {
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
-            Err(ExtensionError::Unavailable {
-                extension: LOCAL_SKILLS.to_owned(),
-                reason: "it failed inside".to_owned(),
-                remedy: "ask again".to_owned(),
-            })
-        })
-    })
 }
 
 /// A skill as a list names it: by its path, because names are not unique.

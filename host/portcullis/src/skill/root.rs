@@ -9,7 +9,7 @@ use portcullis_model::product;
 use serde::Serialize;
 
 use super::glob::Selection;
-use super::place;
+use crate::beneath;
 use crate::trust::{TrustStore, Warrant, Workspace};
 
 /// Whose skills a directory holds. An earlier one wins.
@@ -95,7 +95,7 @@ impl SkillRoot {
     /// The directory.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        place::joined(&self.base, &self.inside)
+        beneath::joined(&self.base, &self.inside)
     }
 }
 
