@@ -8,10 +8,10 @@ use clap::{Args, Parser, Subcommand};
 use portcullis::model::config::Mode;
 
 pub(crate) use kept::{
-    ConfigShowArguments, ConfigValidateArguments, ConfigVerb, InspectArguments, LedgerVerb, ListArguments,
-    PluginCheckArguments, PluginVerb, ShowArguments, SkillListArguments, SkillShowArguments,
-    SkillValidateArguments, SkillVerb, TrustAddArguments, TrustRemoveArguments, TrustStatusArguments,
-    TrustVerb, VerifyArguments,
+    CommandExpandArguments, CommandListArguments, CommandVerb, ConfigShowArguments, ConfigValidateArguments,
+    ConfigVerb, InspectArguments, LedgerVerb, ListArguments, PluginCheckArguments, PluginVerb, ShowArguments,
+    SkillListArguments, SkillShowArguments, SkillValidateArguments, SkillVerb, TrustAddArguments,
+    TrustRemoveArguments, TrustStatusArguments, TrustVerb, VerifyArguments,
 };
 
 const AFTER: &str = "\
@@ -104,6 +104,9 @@ pub(crate) enum Verb {
     /// Look at the skills that there are, and at what is wrong with one.
     #[command(subcommand)]
     Skill(SkillVerb),
+    /// Look at the commands that a person can type, and at what becomes of one.
+    #[command(subcommand)]
+    Command(CommandVerb),
     /// Look up what was decided, and check that nobody changed it.
     #[command(subcommand)]
     Ledger(LedgerVerb),

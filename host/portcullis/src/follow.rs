@@ -15,6 +15,7 @@ use portcullis_model::config::Config;
 use portcullis_runtime::Digest;
 
 use crate::config::{self, Files, Loaded};
+use crate::local::Local;
 use crate::plugin::{Beside, Loader, PluginSet};
 use crate::protect::Places;
 use crate::record::Recorder;
@@ -52,6 +53,7 @@ pub(crate) struct Follower {
     /// The files; none for a host whose configuration is its embedder's.
     pub(crate) files: Option<Files>,
     pub(crate) warrant: Option<Arc<Warrant>>,
+    pub(crate) local: Option<Local>,
     pub(crate) trust_file: Option<PathBuf>,
     pub(crate) places: Places,
     pub(crate) config: Arc<Config>,
@@ -143,6 +145,9 @@ impl Follower {
             );
             return Found::Kept(why, lost, Some(digest));
         }
+        if let Some(Err(error)) = self.local.as_ref().map(|local| local.check(&loaded.config)) {
+            return Found::Kept(error.to_string(), Vec::new(), None);
+        }
         match Rules::new(&loaded.config, self.places.clone(), self.warrant.as_ref(), Some(digest.to_string()))
         {
             Ok(rules) => Found::Other(Box::new((loaded, rules))),
@@ -225,6 +230,9 @@ impl Beside for Follower {
                 self.config = Arc::new(loaded.config);
                 self.rules = Arc::new(rules);
                 loader.reconfigure(Arc::clone(&self.config));
+                if let Some(local) = &self.local {
+                    local.follow(&self.config);
+                }
                 self.recorder.keep_as(self.config.audit);
                 *lock(&self.shared.pending) = None;
                 let mut report = lock(&self.shared.report);

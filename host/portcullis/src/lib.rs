@@ -23,6 +23,7 @@ mod host;
 pub mod install;
 pub mod ledger;
 mod lift;
+mod local;
 mod moment;
 mod plugin;
 mod policy;
@@ -48,6 +49,7 @@ pub use follow::ConfigReport;
 pub use gate::{Explanation, Judgement, Part, Permit, Understood};
 pub use host::{Host, HostOptions, OwnFiles};
 pub use lift::{LIFT_MAX, Lift, Lifts};
+pub use local::LocalPlaces;
 pub use moment::{Noted, Prompted, Ran, Started, Stopped, Told};
 pub use plugin::{BUNDLED, Bundled, Inspection, Origin, PluginRow, PluginState, Report};
 pub use policy::{

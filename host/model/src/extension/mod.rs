@@ -16,7 +16,8 @@ use serde_json::Value;
 
 pub use change::{Change, ChangeKind, Changes};
 pub use entry::{
-    CommandEntry, CommandRank, Content, Known, ResourceEntry, SKILL_MIME, SkillEntry, ToolEntry, ToolResult, ToolTraits,
+    CommandEntry, CommandRank, Content, Known, ResourceEntry, SKILL_MIME, SkillEntry, ToolEntry, ToolResult,
+    ToolTraits,
 };
 
 /// An answer that may take time. Dropping it gives up.

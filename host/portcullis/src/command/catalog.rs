@@ -8,7 +8,7 @@ use portcullis_runtime::Digest;
 use serde::Serialize;
 
 use super::document::{COMMAND_FILE_MAX, CommandDocument};
-use super::root::{CommandOrigin, CommandPlaces, CommandRoot};
+use super::root::{CommandOrigin, CommandPlaces, CommandRoot, RootTrust};
 use crate::beneath::{self, EntryKind};
 
 /// The most commands of one directory.
@@ -80,8 +80,19 @@ impl CommandCatalog {
     /// What is there now. Reads each file, and follows no link in a project.
     #[must_use]
     pub fn look(places: &CommandPlaces) -> Self {
+        Self::of(places.roots())
+    }
+
+    /// What the project brings, read as if it were trusted: for whoever shows a person what
+    /// trust would bring, and for nobody else.
+    #[must_use]
+    pub fn waiting(places: &CommandPlaces) -> Self {
+        Self::of(places.shown())
+    }
+
+    fn of(roots: Vec<CommandRoot>) -> Self {
         let mut catalog = Self::default();
-        for root in places.roots() {
+        for root in roots {
             let mut look = Look { root: &root, found: Vec::new(), entries: 0, catalog: &mut catalog };
             look.directory("", &mut Vec::new());
             let found = look.found;
@@ -137,7 +148,9 @@ impl Look<'_> {
         let Ok((entries, odd)) = listed else {
             // Most places are not there, and need not be.
             if path.is_dir() {
-                self.catalog.problems.push(format!("`{}` cannot be listed, or a link leads to it", path.display()));
+                self.catalog
+                    .problems
+                    .push(format!("`{}` cannot be listed, or a link leads to it", path.display()));
             }
             return;
         };
@@ -149,7 +162,10 @@ impl Look<'_> {
             self.entries += 1;
             if self.entries > ENTRIES_MAX || self.found.len() >= COMMANDS_MAX {
                 let (root, most) = (self.root.path(), COMMANDS_MAX);
-                self.catalog.problems.push(format!("`{}` has more than {most} commands; the rest is left out", root.display()));
+                self.catalog.problems.push(format!(
+                    "`{}` has more than {most} commands; the rest is left out",
+                    root.display()
+                ));
                 return;
             }
             if name.starts_with('.') {
@@ -192,7 +208,7 @@ impl Look<'_> {
             Err(why) => return skipped(why),
         };
         let digest = Digest::of(&bytes);
-        if let Some(warrant) = &self.root.warrant {
+        if let RootTrust::Project(warrant) = &self.root.trust {
             let is_trusted = warrant.as_ref().is_some_and(|own| own.covers(&file, &digest.to_string()));
             if !is_trusted {
                 return new(CommandState::Untrusted, Some(digest), None);
@@ -208,16 +224,18 @@ impl Look<'_> {
     fn is_name(&self, part: &str) -> bool {
         let own = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let others = |c: char| own(c) || c.is_alphanumeric() || c == '.';
-        !part.is_empty() && part.len() <= NAME_MAX && part.chars().all(|c| if self.root.depth().0 == 0 { own(c) } else { others(c) })
+        !part.is_empty()
+            && part.len() <= NAME_MAX
+            && part.chars().all(|c| if self.root.depth().0 == 0 { own(c) } else { others(c) })
     }
 
     fn bytes(&self, inside: &str, file: &Path, kind: EntryKind) -> Result<Vec<u8>, String> {
-        const LINK: &str = "a link leads to it, and a project's links are not followed; put the file itself there";
+        const LINK: &str =
+            "a link leads to it, and a project's links are not followed; put the file itself there";
         let base = &self.root.base;
-        let read = match (kind, &self.root.warrant) {
-            (EntryKind::Link, Some(_)) => return Err(LINK.to_owned()),
-            // The user's own links lead to the user's own files.
-            (EntryKind::Link, None) => std::fs::canonicalize(file).and_then(|real| {
+        let read = match (kind, &self.root.trust) {
+            (EntryKind::Link, RootTrust::Project(_) | RootTrust::Shown) => return Err(LINK.to_owned()),
+            (EntryKind::Link, RootTrust::User) => std::fs::canonicalize(file).and_then(|real| {
                 let name = real.file_name().and_then(|name| name.to_str()).unwrap_or_default();
                 beneath::read_file(real.parent().unwrap_or(base), name, COMMAND_FILE_MAX)
             }),

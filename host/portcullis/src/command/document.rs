@@ -62,12 +62,17 @@ impl CommandDocument {
         let text = std::str::from_utf8(bytes).map_err(|_| CommandError::NotUtf8)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let digest = Digest::of(bytes);
-        if dialect == Dialect::Gemini { Self::of_toml(text, digest) } else { Ok(Self::of_markdown(text, digest, dialect)?) }
+        if dialect == Dialect::Gemini {
+            Self::of_toml(text, digest)
+        } else {
+            Ok(Self::of_markdown(text, digest, dialect)?)
+        }
     }
 
     fn of_markdown(text: &str, digest: Digest, dialect: Dialect) -> Result<Self, CommandError> {
         let mut flaws = Vec::new();
-        let begins_with_fields = text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| line.trim_end() == "---");
+        let begins_with_fields =
+            text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| line.trim_end() == "---");
         let parts = begins_with_fields.then(|| frontmatter::split(text.as_bytes(), &mut flaws)).flatten();
         let (pairs, body) = match &parts {
             // A text may begin with a rule, so what is no frontmatter is a part of it.
@@ -80,7 +85,9 @@ impl CommandDocument {
         let field = |name: &str| pairs.iter().find(|pair| is_key(pair, name)).map(|pair| &pair.value);
         let written = field("description").map(Node::as_written).filter(|text| !text.trim().is_empty());
         let names = field("arguments").map(names).unwrap_or_default();
-        let notes = flaws.into_iter().map(|Flaw { line, message, remedy, .. }| (line, format!("{message}; {remedy}")));
+        let notes = flaws
+            .into_iter()
+            .map(|Flaw { line, message, remedy, .. }| (line, format!("{message}; {remedy}")));
         Ok(Self {
             description: one_line(written.as_deref().unwrap_or_else(|| first_line(body))),
             argument_hint: one_line(&field("argument-hint").map(Node::as_written).unwrap_or_default()),
@@ -100,7 +107,8 @@ impl CommandDocument {
             description: String,
         }
         let dialect = Dialect::Gemini;
-        let own: Gemini = toml::from_str(text).map_err(|error| CommandError::Toml(error.message().to_owned()))?;
+        let own: Gemini =
+            toml::from_str(text).map_err(|error| CommandError::Toml(error.message().to_owned()))?;
         if own.prompt.trim().is_empty() {
             return Err(CommandError::Empty);
         }
@@ -108,7 +116,8 @@ impl CommandDocument {
         if template.open.is_some() {
             return Err(CommandError::Open);
         }
-        let description = if own.description.trim().is_empty() { first_line(&own.prompt) } else { &own.description };
+        let description =
+            if own.description.trim().is_empty() { first_line(&own.prompt) } else { &own.description };
         Ok(Self {
             description: one_line(description),
             argument_hint: String::new(),
@@ -143,7 +152,9 @@ fn is_key(pair: &Pair, name: &str) -> bool {
 /// The names of the arguments: a list, or words.
 fn names(value: &Node) -> Vec<String> {
     match &value.kind {
-        NodeKind::List(items) => items.iter().filter_map(Node::scalar).map(|item| item.text.trim().to_owned()).collect(),
+        NodeKind::List(items) => {
+            items.iter().filter_map(Node::scalar).map(|item| item.text.trim().to_owned()).collect()
+        }
         NodeKind::Scalar(scalar) => {
             let words = scalar.text.split(|c: char| c.is_whitespace() || c == ',');
             words.filter(|word| !word.is_empty()).map(str::to_owned).collect()

@@ -79,7 +79,9 @@ fn value(slot: Slot, dialect: Dialect, names: usize, words: &[String], line: &st
     match slot {
         Slot::All => Some(line.to_owned()),
         Slot::Nth(nth) => words.get(nth).cloned().or_else(missing),
-        Slot::From(nth) => words.get(nth..).filter(|rest| !rest.is_empty()).map(|rest| rest.join(" ")).or_else(missing),
+        Slot::From(nth) => {
+            words.get(nth..).filter(|rest| !rest.is_empty()).map(|rest| rest.join(" ")).or_else(missing)
+        }
         // The last name takes what is left, as in a shell's `read`.
         Slot::Named(nth) if nth + 1 == names => Some(words.get(nth..).unwrap_or_default().join(" ")),
         Slot::Named(nth) => Some(words.get(nth).cloned().unwrap_or_default()),
@@ -104,7 +106,10 @@ mod tests {
         assert_eq!(two("it's \"odd\"\n $x"), "A it's \"odd\"\n $x, B it's \"odd\"\n $x.");
         assert_eq!(two(""), "A , B .");
         assert_eq!(two("$ARGUMENTS $1"), "A $ARGUMENTS $1, B $ARGUMENTS $1.", "never read again");
-        assert_eq!(own(Dialect::Own, "$ARGUMENTSX $ARGUMENTS_ x$ARGUMENTS", "a").unwrap(), "$ARGUMENTSX $ARGUMENTS_ xa");
+        assert_eq!(
+            own(Dialect::Own, "$ARGUMENTSX $ARGUMENTS_ x$ARGUMENTS", "a").unwrap(),
+            "$ARGUMENTSX $ARGUMENTS_ xa"
+        );
     }
 
     #[test]
@@ -155,7 +160,10 @@ mod tests {
     #[test]
     fn in_a_line_for_a_shell_an_argument_is_one_word_or_nothing_comes_of_it() {
         let inline = "Log: !`git log --grep $ARGUMENTS` and $ARGUMENTS";
-        assert_eq!(own(Dialect::Claude, inline, "$(id)").unwrap(), "Log: !`git log --grep '$(id)'` and $(id)");
+        assert_eq!(
+            own(Dialect::Claude, inline, "$(id)").unwrap(),
+            "Log: !`git log --grep '$(id)'` and $(id)"
+        );
         assert!(matches!(own(Dialect::Own, inline, "a`id`b"), Err(ExpandError::Shell { .. })));
         let block = "```!\ngit log \"$1\"\n```\n$1";
         assert_eq!(own(Dialect::Own, block, "'$x y'").unwrap(), "```!\ngit log \"\\$x y\"\n```\n$x y");

@@ -66,7 +66,9 @@ fn is_inside(path: &str) -> bool {
     let mut depth = 0_usize;
     for part in Path::new(path).components() {
         match part {
-            Component::Normal(part) if depth == 0 && part.to_str().is_some_and(|part| part.starts_with('~')) => {
+            Component::Normal(part)
+                if depth == 0 && part.to_str().is_some_and(|part| part.starts_with('~')) =>
+            {
                 return false;
             }
             Component::Normal(_) => depth += 1,

@@ -8,7 +8,7 @@ use portcullis_model::product;
 use serde::{Serialize, Serializer};
 
 use super::dialect::Dialect;
-use crate::trust::{TrustStore, Warrant};
+use crate::trust::{TrustStore, Warrant, project_of};
 
 /// Whose command it is. An earlier one wins a name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,14 +53,23 @@ impl Serialize for CommandOrigin {
 /// One directory of commands.
 #[derive(Debug, Clone)]
 pub(super) struct CommandRoot {
-    /// What no link is followed below; none: links to files are followed, for they are
-    /// the user's own.
+    /// What no link is followed below, in a project.
     pub(super) base: PathBuf,
     pub(super) inside: String,
     pub(super) origin: CommandOrigin,
     pub(super) dialect: Dialect,
-    /// For a project's directory: what is trusted of the project.
-    pub(super) warrant: Option<Option<Arc<Warrant>>>,
+    pub(super) trust: RootTrust,
+}
+
+/// Who looked at the files of a directory.
+#[derive(Debug, Clone)]
+pub(super) enum RootTrust {
+    /// They are the user's own, and so is where their links lead.
+    User,
+    /// They are a project's, and are trusted as this says.
+    Project(Option<Arc<Warrant>>),
+    /// They are a project's, and are shown to somebody who decides about them.
+    Shown,
 }
 
 impl CommandRoot {
@@ -118,51 +127,72 @@ const COMPATIBLE: [(&str, &str, Dialect); 4] = [
 const PLUGINS_MAX: usize = 200;
 
 impl CommandPlaces {
+    /// The root of the project that `start` lies in: the nearest directory with files of
+    /// this program, or else with commands for other agents. The user's home is none.
+    #[must_use]
+    pub fn project_of(start: &Path, home: Option<&Path>) -> Option<PathBuf> {
+        project_of(start, home, &COMPATIBLE.map(|(mark, ..)| mark))
+    }
+
     /// The directories, those that win first.
     pub(super) fn roots(&self) -> Vec<CommandRoot> {
-        // A project that is the user's home brings nothing of its own.
-        let project = self.project.as_deref().filter(|project| self.home.as_deref() != Some(project));
-        let warrant = project.map(|project| {
-            self.trust.clone().map(|store| Arc::new(Warrant::new(store, project.to_owned())))
-        });
-        let own = |base: &Path, inside: &str, origin, dialect, warrant: &Option<_>| CommandRoot {
+        let own = |base: &Path, inside: &str, origin, dialect| CommandRoot {
             base: base.to_owned(),
             inside: inside.to_owned(),
             origin,
             dialect,
-            warrant: warrant.clone(),
+            trust: RootTrust::User,
         };
-        let mut roots = Vec::new();
-        if let Some(project) = project {
-            let (dir, plugins) = (format!("{}/commands", product::PROJECT_DIR), format!("{}/plugins", product::PROJECT_DIR));
-            roots.push(own(project, &dir, CommandOrigin::Project, Dialect::Own, &warrant));
-            for name in directories(project, &plugins) {
-                let inside = format!("{plugins}/{name}/commands");
-                roots.push(own(project, &inside, CommandOrigin::Plugin(name), Dialect::Own, &warrant));
-            }
-        }
+        let (first, last) = self.of_project();
+        let mut roots = first;
         if let Some(plugins) = &self.plugins {
-            for name in directories(plugins, "") {
+            roots.extend(directories(plugins, "").into_iter().map(|name| {
                 let inside = format!("{name}/commands");
-                roots.push(own(plugins, &inside, CommandOrigin::Plugin(name), Dialect::Own, &None));
-            }
+                own(plugins, &inside, CommandOrigin::Plugin(name), Dialect::Own)
+            }));
         }
-        if let Some(user) = &self.user {
-            roots.push(own(user, "", CommandOrigin::User, Dialect::Own, &None));
-        }
-        if self.compatible {
-            for (inside, _, dialect) in COMPATIBLE {
-                roots.extend(project.map(|project| {
-                    own(project, inside, CommandOrigin::ProjectFor(dialect), dialect, &warrant)
-                }));
-            }
-            for (_, inside, dialect) in COMPATIBLE {
-                roots.extend(self.home.as_deref().map(|home| {
-                    own(&home.join(inside), "", CommandOrigin::UserFor(dialect), dialect, &None)
-                }));
-            }
+        roots.extend(self.user.as_deref().map(|user| own(user, "", CommandOrigin::User, Dialect::Own)));
+        roots.extend(last);
+        if let Some(home) = self.home.as_deref().filter(|_| self.compatible) {
+            roots.extend(COMPATIBLE.map(|(_, inside, dialect)| {
+                own(&home.join(inside), "", CommandOrigin::UserFor(dialect), dialect)
+            }));
         }
         roots
+    }
+
+    /// Those of the project: its own, and those for other agents. A project that is the
+    /// user's home brings nothing.
+    fn of_project(&self) -> (Vec<CommandRoot>, Vec<CommandRoot>) {
+        let Some(project) = self.project.as_deref().filter(|project| self.home.as_deref() != Some(project))
+        else {
+            return (Vec::new(), Vec::new());
+        };
+        let warrant = self.trust.clone().map(|store| Arc::new(Warrant::new(store, project.to_owned())));
+        let own = |inside: String, origin, dialect| CommandRoot {
+            base: project.to_owned(),
+            inside,
+            origin,
+            dialect,
+            trust: RootTrust::Project(warrant.clone()),
+        };
+        let plugins = format!("{}/plugins", product::PROJECT_DIR);
+        let of_itself =
+            own(format!("{}/commands", product::PROJECT_DIR), CommandOrigin::Project, Dialect::Own);
+        let of_plugins = directories(project, &plugins)
+            .into_iter()
+            .map(|name| own(format!("{plugins}/{name}/commands"), CommandOrigin::Plugin(name), Dialect::Own));
+        let for_others = COMPATIBLE.iter().filter(|_| self.compatible).map(|(inside, _, dialect)| {
+            own((*inside).to_owned(), CommandOrigin::ProjectFor(*dialect), *dialect)
+        });
+        (std::iter::once(of_itself).chain(of_plugins).collect(), for_others.collect())
+    }
+
+    /// Those of the project, for somebody who decides about them.
+    pub(super) fn shown(&self) -> Vec<CommandRoot> {
+        let (first, last) = self.of_project();
+        let shown = |root| CommandRoot { trust: RootTrust::Shown, ..root };
+        first.into_iter().chain(last).map(shown).collect()
     }
 }
 
@@ -170,5 +200,10 @@ impl CommandPlaces {
 fn directories(base: &Path, inside: &str) -> Vec<String> {
     let Ok((entries, _)) = crate::beneath::list(base, inside) else { return Vec::new() };
     let is_directory = |kind: &crate::beneath::EntryKind| *kind == crate::beneath::EntryKind::Directory;
-    entries.into_iter().filter(|(_, kind)| is_directory(kind)).map(|(name, _)| name).take(PLUGINS_MAX).collect()
+    entries
+        .into_iter()
+        .filter(|(_, kind)| is_directory(kind))
+        .map(|(name, _)| name)
+        .take(PLUGINS_MAX)
+        .collect()
 }

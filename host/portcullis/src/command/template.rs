@@ -221,8 +221,9 @@ impl Reader<'_> {
             let nth = number(digits)?.checked_sub(self.dialect.first())?;
             return (ends_word(behind) && !is_price(behind)).then_some((Slot::Nth(nth), digits.len() + 1));
         }
-        let fits =
-            |own: &&String| name.strip_prefix(own.as_str()).is_some_and(|rest| !own.is_empty() && ends_word(rest));
+        let fits = |own: &&String| {
+            name.strip_prefix(own.as_str()).is_some_and(|rest| !own.is_empty() && ends_word(rest))
+        };
         let longest = self.names.iter().filter(fits).max_by_key(|own| own.len())?;
         let index = self.names.iter().position(|own| own == longest)?;
         Some((Slot::Named(index), longest.len() + 1))

@@ -198,7 +198,12 @@ impl Directories {
     fn follow(&mut self, directories: impl Iterator<Item = PathBuf>) {
         let Some(watcher) = &mut self.watcher else { return };
         let mut late = None;
-        let directories: BTreeSet<_> = directories.collect();
+        // Where there is none yet, whoever holds it tells when it comes.
+        let there = |directory: PathBuf| match directory.parent() {
+            Some(parent) if !directory.is_dir() => parent.to_owned(),
+            Some(_) | None => directory,
+        };
+        let directories: BTreeSet<_> = directories.map(there).collect();
         let left: Vec<_> = self.followed.keys().filter(|own| !directories.contains(*own)).cloned().collect();
         for directory in left {
             self.followed.remove(&directory);

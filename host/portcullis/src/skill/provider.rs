@@ -1,6 +1,7 @@
 //! The skills on this machine, as an extension brings them and as capabilities.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use portcullis_model::capability::{Capability, CapabilityId, CapabilityKind, Declaration, Standing};
@@ -29,7 +30,7 @@ pub struct LocalSkills {
 #[derive(Debug)]
 struct Inner {
     scanner: Mutex<Scanner>,
-    channel: SkillChannel,
+    channel: Mutex<SkillChannel>,
     loader: SkillLoader,
     seen: Mutex<Seen>,
 }
@@ -45,8 +46,15 @@ impl LocalSkills {
     /// Those that `scanner` finds and `channel` does not hide.
     #[must_use]
     pub fn new(scanner: Scanner, channel: SkillChannel, loader: SkillLoader) -> Self {
-        let (scanner, seen) = (Mutex::new(scanner), Mutex::default());
+        let (scanner, channel, seen) = (Mutex::new(scanner), Mutex::new(channel), Mutex::default());
         Self { inner: Arc::new(Inner { scanner, channel, loader, seen }) }
+    }
+
+    /// Looks for others from the next look on.
+    pub fn reconfigure(&self, scanner: Scanner, channel: SkillChannel) {
+        *lock(&self.inner.scanner) = scanner;
+        *lock(&self.inner.channel) = channel;
+        lock(&self.inner.seen).scanned = None;
     }
 
     /// Looks now. When nothing changed it is the catalogue of before.
@@ -64,15 +72,15 @@ impl LocalSkills {
 
 impl Inner {
     fn look(&self) -> Arc<Catalog> {
-        let scanned = self.scanner.lock().unwrap_or_else(PoisonError::into_inner).look();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let scanned = lock(&self.scanner).look();
+        let mut seen = lock(&self.seen);
         if let (Some(before), Some(permitted)) = (&seen.scanned, &seen.permitted)
             && Arc::ptr_eq(before, &scanned)
         {
             return Arc::clone(permitted);
         }
         let mut permitted = Catalog::clone(&scanned);
-        permitted.permit(&self.channel);
+        permitted.permit(&lock(&self.channel));
         let permitted = Arc::new(permitted);
         *seen = Seen { scanned: Some(scanned), permitted: Some(Arc::clone(&permitted)) };
         permitted
@@ -80,7 +88,7 @@ impl Inner {
 
     /// The catalogue of the last look, or of a first one.
     fn seen(&self) -> Arc<Catalog> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).permitted.clone();
+        let seen = lock(&self.seen).permitted.clone();
         seen.unwrap_or_else(|| self.look())
     }
 
@@ -117,6 +125,11 @@ impl Extension for LocalSkills {
     fn skills(&self) -> Option<&dyn SkillProvider> {
         Some(self)
     }
+
+    fn places(&self) -> Vec<PathBuf> {
+        // A look that is going on has them in a moment, and nobody waits here.
+        self.inner.scanner.try_lock().map(|scanner| scanner.directories()).unwrap_or_default()
+    }
 }
 
 impl SkillProvider for LocalSkills {
@@ -136,6 +149,10 @@ impl SkillProvider for LocalSkills {
         let (inner, uri) = (Arc::clone(&self.inner), uri.to_owned());
         off_the_executor(LOCAL_SKILLS, move || Ok(inner.exists(&uri)))
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A skill as a list names it: by its path, because names are not unique.
