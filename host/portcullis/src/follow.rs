@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::task::Context;
+use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -69,6 +69,8 @@ pub(crate) struct Looking {
     asks: Option<SyncSender<()>>,
     /// When the one that runs has begun.
     since: Arc<Mutex<Option<Instant>>>,
+    /// Who follows the directories, and has to hear of other ones.
+    follower: Arc<Mutex<Option<Waker>>>,
 }
 
 /// A look that takes longer than this is late.
@@ -78,7 +80,8 @@ impl Looking {
     /// Asks for one more look.
     fn begin(&mut self, shared: &Arc<Shared>) {
         if self.asks.is_none() {
-            let started = Self::start(Arc::clone(shared), Arc::clone(&self.since));
+            let (since, follower) = (Arc::clone(&self.since), Arc::clone(&self.follower));
+            let started = Self::start(Arc::clone(shared), since, follower);
             self.asks = started.inspect_err(|e| tracing::error!("the extensions cannot be asked: {e}")).ok();
         }
         if let Some(asks) = &self.asks {
@@ -87,12 +90,17 @@ impl Looking {
         }
     }
 
-    fn start(shared: Arc<Shared>, since: Arc<Mutex<Option<Instant>>>) -> io::Result<SyncSender<()>> {
+    fn start(
+        shared: Arc<Shared>,
+        since: Arc<Mutex<Option<Instant>>>,
+        follower: Arc<Mutex<Option<Waker>>>,
+    ) -> io::Result<SyncSender<()>> {
         let (asks, asked) = mpsc::sync_channel(1);
         let executor = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let look = move || {
             for () in asked {
                 *lock(&since) = Some(Instant::now());
+                let before = shared.world.places();
                 let looked = catch_unwind(AssertUnwindSafe(|| {
                     executor.block_on(shared.world.look());
                     shared.world.publish(&shared.snapshot.read().unwrap_or_else(PoisonError::into_inner));
@@ -101,6 +109,12 @@ impl Looking {
                     tracing::error!("looking at the extensions failed inside; what they said serves on");
                 }
                 *lock(&since) = None;
+                // What happened in a directory before it was followed is seen then.
+                if shared.world.places() != before
+                    && let Some(follower) = lock(&follower).take()
+                {
+                    follower.wake();
+                }
             }
         };
         thread::Builder::new().name("portcullis-look".to_owned()).spawn(look)?;
@@ -249,6 +263,7 @@ impl Beside for Follower {
     }
 
     fn is_told(&self, context: &mut Context<'_>) -> bool {
+        *lock(&self.looking.follower) = Some(context.waker().clone());
         self.shared.world.poll_news(context)
     }
 
