@@ -72,13 +72,14 @@ impl Watch {
         let executor = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let hints = wake.clone();
         let news = Waker::from(Arc::new(News(Mutex::new(wake.clone()))));
+        let mut watcher = Directories::new(hints);
+        // Whoever started this may change a file at once.
+        watcher.follow(directories(&loader, &beside));
         thread::Builder::new().name("portcullis-watch".to_owned()).spawn(move || {
-            let mut watcher = Directories::new(hints);
             let mut loader = loader;
             let mut pause = TICK;
             loop {
-                let directories = loader.sources().directories().map(std::path::Path::to_path_buf);
-                watcher.follow(directories.chain(beside.directories()));
+                watcher.follow(directories(&loader, &beside));
                 let mut waiting = Vec::new();
                 if beside.is_told(&mut Context::from_waker(&news)) {
                     pause = BURST;
@@ -141,6 +142,12 @@ impl Watch {
             let _ = wait.recv();
         }
     }
+}
+
+/// Everything in which a change may matter.
+fn directories(loader: &Loader, beside: &impl Beside) -> impl Iterator<Item = PathBuf> {
+    let own: Vec<_> = loader.sources().directories().map(Path::to_path_buf).collect();
+    own.into_iter().chain(beside.directories())
 }
 
 impl Drop for Watch {
