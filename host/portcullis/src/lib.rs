@@ -66,6 +66,11 @@ pub use world::{CapabilityReport, Count, Failing, Health};
 #[doc = include_str!("../../../docs/guides/agent-loop.md")]
 struct AgentLoop;
 
+/// That of the guide on commands.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/commands.md")]
+struct Commands;
+
 /// That of the guide on skills.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/skills.md")]
