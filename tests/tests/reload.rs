@@ -336,10 +336,11 @@ async fn a_clock_that_was_set_back_keeps_no_file_in_the_making() {
     let host = patient(&place, "").await;
     let file = place.user().join("strict.wasm");
     // Files of before are from the future now, and nobody may be waiting for them.
-    let then = std::time::SystemTime::now() + Duration::from_secs(10 * 24 * 3600);
     let write = |bytes: &[u8]| {
         fs::write(&file, bytes).unwrap();
-        fs::File::options().append(true).open(&file).unwrap().set_modified(then).unwrap();
+        let file = fs::File::options().append(true).open(&file).unwrap();
+        let now = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(now + Duration::from_secs(10 * 24 * 3600)).unwrap();
     };
     write(b"half of a component");
     host.refresh();
