@@ -36,7 +36,7 @@ pub struct Look {
 }
 
 /// Who knows a file system. What it says is of the moment when it was asked.
-pub trait Disk: fmt::Debug {
+pub trait Disk: fmt::Debug + Sync {
     /// Looks at an absolute path, whose `..` leave where links lead.
     ///
     /// None when nobody can say where it leads: whoever claims it then claims everything.

@@ -1,5 +1,6 @@
 //! What can be asked. Each method is one of the library's, and differs from it in nothing.
 
+mod batch;
 mod call;
 mod session;
 mod tool;
@@ -17,7 +18,7 @@ use crate::server::Server;
 use crate::state::State;
 
 /// Every method behind the handshake.
-pub(crate) const NAMES: [&str; 13] = [
+pub(crate) const NAMES: [&str; 14] = [
     "session/open",
     "session/compact",
     "session/close",
@@ -27,6 +28,7 @@ pub(crate) const NAMES: [&str; 13] = [
     "turn/end",
     "beforeToolCall",
     "afterToolCall",
+    "batch/plan",
     "tools/list",
     "tools/find",
     "tools/call",
@@ -89,6 +91,7 @@ pub(crate) fn begin(
         "turn/end" => turn::end(client, params),
         "beforeToolCall" => call::before(client, params),
         "afterToolCall" => call::after(client, params),
+        "batch/plan" => batch::plan(client, params),
         "tools/list" => tool::list(client, params),
         "tools/find" => tool::find(client, params),
         "tools/call" => tool::call(client, params),
@@ -148,6 +151,6 @@ mod tests {
     fn a_method_that_there_is_not_is_told_with_the_near_one() {
         let said = unknown("beforeToolcall").to_string();
         assert_eq!(said, "there is no method `beforeToolcall`; did you mean `beforeToolCall`?");
-        assert_eq!(unknown("batch/plan").to_string(), "there is no method `batch/plan`");
+        assert_eq!(unknown("worker/list").to_string(), "there is no method `worker/list`");
     }
 }
