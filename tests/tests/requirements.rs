@@ -77,6 +77,8 @@ fn every_row_is_in_the_table_once() {
         .chain(number("T-", vec![3, 16, 17, 18, 19, 20, 21, 23, 26, 27, 28]))
         .chain(number("E-", vec![31, 34, 35, 36, 37]))
         .chain(["RG06", "RG10", "RG14", "RG15", "T05", "T08"].map(str::to_owned))
+        .chain(number("R-", (1..=18).collect()))
+        .chain(number("C", (1..=14).collect()))
         .collect();
     assert_eq!(rows, expected);
 }

@@ -311,7 +311,9 @@ impl State {
         let inner = locked(&self.inner);
         let found = names.iter().map(|name| {
             let permit = inner.shelf.permits.get(name).filter(|(of, _)| of == turn);
-            permit.map(|(_, permit)| permit).ok_or_else(|| WireError::Unknown { what: PERMIT, name: name.clone() })
+            permit
+                .map(|(_, permit)| permit)
+                .ok_or_else(|| WireError::Unknown { what: PERMIT, name: name.clone() })
         });
         Ok(work(&found.collect::<Result<Vec<_>, _>>()?))
     }

@@ -135,9 +135,10 @@ impl Turn {
     async fn needs(&self, calls: &[Arc<JudgedCall>]) -> Vec<Need> {
         let (disk, deadline) = (Volumes::default(), Instant::now() + CLAIMS_TIME);
         let disk = &disk;
-        let asked = calls.iter().cloned().map(|call| async move {
-            need(&call, gate::owner(&self.admitted, &call), disk, deadline).await
-        });
+        let asked = calls
+            .iter()
+            .cloned()
+            .map(|call| async move { need(&call, gate::owner(&self.admitted, &call), disk, deadline).await });
         stream::iter(asked).buffered(ASKED_AT_ONCE).collect().await
     }
 }
