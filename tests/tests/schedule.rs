@@ -288,7 +288,10 @@ async fn a_call_that_is_refused_takes_no_place() {
     // The two meet, so nothing of the refused one was between them.
     let answers = turn.call_batch(vec![of("a"), blocked, of("b")], pending()).await;
     let refusal = answers[1].error.as_ref().unwrap().refusal.as_ref().unwrap();
-    assert_eq!((refusal.code.as_str(), text(&answers[1])), ("policy/deny", refusal.reason.as_str()));
+    assert_eq!(
+        (refusal.code.as_str(), text(&answers[1])),
+        ("capability/not-usable", refusal.reason.as_str())
+    );
     assert_eq!((text(&answers[0]), text(&answers[2])), ("a", "b"));
     assert_eq!(seen.began().len(), 2);
 }
@@ -381,8 +384,8 @@ async fn a_turn_that_has_ended_holds_nothing_and_says_so() {
 async fn a_call_whose_path_leads_elsewhere_by_its_turn_is_refused() {
     let place = Place::new();
     let (host, seen) = site(&place, QUIET, 1).await;
-    let root = fs::canonicalize(place.project()).unwrap();
-    fs::create_dir(root.join("kept")).unwrap();
+    let root = fs::canonicalize(place.path(".")).unwrap().join("site");
+    fs::create_dir_all(root.join("kept")).unwrap();
     let only = DirectWrites::new(&root, &["docs/**"]).unwrap();
     let path = root.join("docs/x");
     let link =

@@ -200,8 +200,10 @@ impl Turn {
         }
         let within = claimed.within();
         let ran = within.scope(self.ran_by(owner, &call)).await;
+        // A hook may change the file too, as one that formats it does.
+        let ran = self.heard(&call, ran).await;
         claimed.done().await;
-        self.heard(&call, ran).await
+        ran
     }
 
     async fn ran_by(&self, owner: Owner<'_>, call: &Arc<JudgedCall>) -> Answer {

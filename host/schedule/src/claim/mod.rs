@@ -8,6 +8,7 @@ mod segment;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 pub use disk::{Disk, FileId, Found, Look};
@@ -18,7 +19,7 @@ pub(crate) use pattern::Reach;
 pub(crate) use segment::Segment;
 
 /// How many patterns a claim may hold. One that would hold more is exclusive.
-pub const PATHS_MAX: usize = 256;
+pub const PATHS_MAX: usize = 128;
 
 /// What is done with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -193,10 +194,8 @@ impl Claim {
 
 /// Each path once, and no more than a claim may hold.
 fn bounded(mut paths: Vec<(Access, Pattern)>) -> Need {
-    if paths.len() > PATHS_MAX {
-        let mut seen = std::collections::BTreeSet::new();
-        paths.retain(|own| seen.insert(own.clone()));
-    }
+    let mut seen = BTreeSet::new();
+    paths.retain(|own| seen.insert(own.clone()));
     match paths.len() {
         0 => Need::Nothing,
         1..=PATHS_MAX => Need::Paths(paths),

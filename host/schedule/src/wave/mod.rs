@@ -44,12 +44,23 @@ impl Plan {
     }
 }
 
+/// How many names of patterns are compared in one plan, wildcards among them, and how many
+/// of these wildcards. What a call claims beyond that is as if it claimed everything.
+const NAMES_MAX: usize = 100_000;
+const GLOBS_MAX: usize = 512;
+
 /// Puts a batch into waves. Takes about as long as its claims have names, however many
 /// calls there are; patterns and names that are not ASCII are compared one by one.
 #[must_use]
 pub fn plan(claims: &[Claim]) -> Plan {
     let mut index = Index::default();
+    let (mut names, mut globs, everything) = (0_usize, 0_usize, Claim::exclusive());
     let calls = claims.iter().enumerate().map(|(at, claim)| {
+        let segments = || claim.paths().flat_map(|(_, pattern)| pattern.segments());
+        names = names.saturating_add(segments().count());
+        globs = globs.saturating_add(segments().filter(|segment| segment.key().is_none()).count());
+        let is_too_much = !claim.reserves_nothing() && (names > NAMES_MAX || globs > GLOBS_MAX);
+        let claim = if is_too_much { &everything } else { claim };
         let before = index.last_conflict(claim);
         let placed = match before {
             Some((wave, call)) => Placed { wave: wave + 1, behind: Some(call) },

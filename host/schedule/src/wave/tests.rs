@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use proptest::prelude::*;
 
-use super::plan;
+use super::{GLOBS_MAX, NAMES_MAX, plan};
 use crate::claim::tests::{FakeDisk, meaning, plainly, runner, spelling, tree};
 use crate::{Access, Claim, Place};
 
@@ -136,6 +136,24 @@ fn no_batch_overlaps_or_reorders_calls_that_conflict() {
     };
     runner().run(&batches, |batches| batches.iter().try_for_each(|batch| check(batch))).unwrap();
     println!("of {} pairs that are apart {} are put in order without need", apart.get(), needless.get());
+}
+
+#[test]
+fn a_batch_that_costs_too_much_to_compare_is_put_in_order() {
+    let disk = FakeDisk::default();
+    let globs = |count: usize| -> Vec<Claim> {
+        (0..count).map(|n| named(&disk, Access::Write, &format!("{n}/*.rs"))).collect()
+    };
+    assert_eq!(waves(&globs(GLOBS_MAX)).len(), 1);
+    assert_eq!(waves(&globs(GLOBS_MAX + 3)).len(), 4);
+    let deep = "a/".repeat(100);
+    let names = |count: usize| -> Vec<Claim> { (0..count).map(|n| writes(&format!("{deep}{n}"))).collect() };
+    // With `/w` and its own name each has 102.
+    let max = NAMES_MAX / 102;
+    assert_eq!((waves(&names(max)).len(), waves(&names(max + 2)).len()), (1, 3));
+    let mut quiet = globs(GLOBS_MAX + 1);
+    quiet.push(Claim::none());
+    assert_eq!(waves(&quiet)[0].len(), GLOBS_MAX + 1, "what claims nothing costs nothing");
 }
 
 #[test]
