@@ -4,7 +4,8 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a test ends when anything is wrong"
+    clippy::disallowed_methods,
+    reason = "a test ends when anything is wrong, and how long it runs is said in the environment"
 )]
 
 mod place;

@@ -120,10 +120,9 @@ impl Turn {
             return Err(RunError::Busy { tool: call.agent_tool().to_owned(), claim });
         };
         let held = held?;
-        if again || waits.is_some() {
-            if let Some(refusal) = self.objection_now(call).await {
-                return Err(RunError::Refused(refusal));
-            }
+        let has_waited = again || waits.is_some();
+        if has_waited && let Some(refusal) = self.objection_now(call).await {
+            return Err(RunError::Refused(refusal));
         }
         let checks = self.host.snapshot().rules.checks_writes;
         let glance = if checks { Some(self.glance(call).await?) } else { None };
