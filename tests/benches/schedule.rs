@@ -1,10 +1,8 @@
 //! What planning a batch costs, and what it saves.
 //!
-//! Goal: 1,000 claimed calls are planned in 5 ms. The makespans are of 50 batches, put
-//! together from recorded calls and edits among them, with a fixed time for each kind of
-//! call: they are counted, not measured, so they are the same on every machine. All at once
-//! is what a loop does that knows no claims, and the pairs beside it are what it would
-//! overlap or turn around.
+//! Goal: 1,000 claimed calls are planned in 5 ms. The makespans are of twice 50 batches, with
+//! a fixed time for each kind of call: they are counted, not measured, so they are the same
+//! on every machine. All at once is what a loop does that knows no claims.
 
 #![allow(
     clippy::print_stdout,
@@ -45,22 +43,33 @@ fn edit(path: &str, cwd: &Path) -> ToolCall {
     call("Edit", json!({ "file_path": path, "old_string": "1", "new_string": "2" }), cwd)
 }
 
-/// Calls that were recorded and are let pass, six a batch, each with two edits and two reads.
-fn batches(cwd: &Path) -> Vec<Vec<ToolCall>> {
+/// Calls that were recorded and are let pass, ten a batch. Most of them are scripts.
+fn recorded(cwd: &Path) -> Vec<Vec<ToolCall>> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/corpus/guard.jsonl");
     let corpus = fs::read_to_string(corpus).unwrap();
     let rows = corpus.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let recorded: Vec<Value> = rows.filter(|row| row["expect"] == "allow").collect();
-    let batch = |(at, rows): (usize, &[Value])| {
-        let mut calls: Vec<ToolCall> =
-            rows.iter().map(|row| call(row["tool"].as_str().unwrap(), row["input"].clone(), cwd)).collect();
-        for n in 0..2 {
-            calls.insert(n * 2, edit(&format!("src/f{}.rs", (at + n) % 3), cwd));
-            calls.push(call("Read", json!({ "file_path": format!("src/f{}.rs", n % 2) }), cwd));
+    let made = |row: &Value| call(row["tool"].as_str().unwrap(), row["input"].clone(), cwd);
+    recorded.chunks(10).cycle().take(50).map(|rows| rows.iter().map(made).collect()).collect()
+}
+
+/// What an agent asks for at once that looks around and edits: files that it reads and
+/// searches, two that it edits, a page that it fetches, and a script in every fifth batch.
+fn edited(cwd: &Path) -> Vec<Vec<ToolCall>> {
+    let batch = |at: usize| {
+        let mut calls: Vec<ToolCall> = (0..3 + at % 3)
+            .map(|n| call("Read", json!({ "file_path": format!("src/m{n}/f{at}.rs") }), cwd))
+            .collect();
+        calls.push(call("Grep", json!({ "pattern": "fn main", "path": "docs" }), cwd));
+        calls.push(call("Bash", json!({ "command": "ls src | head -n 20" }), cwd));
+        calls.extend((0..2).map(|n| edit(&format!("src/m{}/f{at}.rs", n + 1), cwd)));
+        calls.push(call("WebFetch", json!({ "url": "https://example.com/", "prompt": "x" }), cwd));
+        if at % 5 == 0 {
+            calls.push(call("Bash", json!({ "command": "cargo test" }), cwd));
         }
         calls
     };
-    recorded.chunks(6).cycle().take(50).enumerate().map(batch).collect()
+    (0..50).map(batch).collect()
 }
 
 /// How long a call of this kind takes, in milliseconds, for the makespans.
@@ -114,25 +123,26 @@ fn main() {
     print("planning a batch, side by side", &cases, &figures);
     println!("1,000 calls against 100: {:.1} times", ratio(figures[0], figures[1]));
 
-    let (mut one_by_one, mut at_once, mut in_waves, mut calls, mut broken) = (0, 0, 0, 0, 0);
-    for batch in batches(&cwd) {
-        let permits = executor.block_on(permits(&turn, batch));
-        let plan = planned(&permits);
-        let costs: Vec<u64> = plan.calls.iter().map(|call| cost(&call.tool)).collect();
-        let longest = |wave: &[usize]| wave.iter().map(|at| costs[*at]).max().unwrap_or_default();
-        one_by_one += costs.iter().sum::<u64>();
-        at_once += costs.iter().max().copied().unwrap_or_default();
-        in_waves += plan.waves.iter().map(|wave| longest(wave)).sum::<u64>();
-        calls += costs.len();
-        broken += plan.calls.iter().filter(|call| call.behind.is_some()).count();
+    for (what, batches) in [("recorded calls", recorded(&cwd)), ("looking around and editing", edited(&cwd))]
+    {
+        let (mut one_by_one, mut at_once, mut in_waves, mut calls, mut behind) = (0, 0, 0, 0, 0);
+        for batch in batches {
+            let permits = executor.block_on(permits(&turn, batch));
+            let plan = planned(&permits);
+            let costs: Vec<u64> = plan.calls.iter().map(|call| cost(&call.tool)).collect();
+            let longest = |wave: &[usize]| wave.iter().map(|at| costs[*at]).max().unwrap_or_default();
+            one_by_one += costs.iter().sum::<u64>();
+            at_once += costs.iter().max().copied().unwrap_or_default();
+            in_waves += plan.waves.iter().map(|wave| longest(wave)).sum::<u64>();
+            calls += costs.len();
+            behind += plan.calls.iter().filter(|call| call.behind.is_some()).count();
+        }
+        let part = in_waves as f64 / one_by_one as f64;
+        println!("50 batches of {what}, {calls} calls");
+        println!("  one by one   {one_by_one:>6} ms");
+        println!("  in waves     {in_waves:>6} ms   {part:.2} of it");
+        println!(
+            "  all at once  {at_once:>6} ms   {behind} calls would not wait for what they conflict with"
+        );
     }
-    println!("50 batches of {calls} calls, in all");
-    println!("  one by one                 {one_by_one:>8} ms");
-    println!(
-        "  in waves                   {in_waves:>8} ms   {:.2} of it",
-        in_waves as f64 / one_by_one as f64
-    );
-    println!(
-        "  all at once                {at_once:>8} ms   {broken} calls would not wait for what they conflict with"
-    );
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -46,19 +47,21 @@ impl Disk for Volumes {
         };
         let Directory { real, folds_case } = self.directory(parent)?;
         let mut real = real.join(name);
-        if fs::symlink_metadata(&real).is_ok_and(|metadata| metadata.is_symlink()) {
+        let mut metadata = fs::symlink_metadata(&real);
+        if metadata.as_ref().is_ok_and(fs::Metadata::is_symlink) {
             real = resolve(&real)?;
+            metadata = fs::symlink_metadata(&real);
         }
-        Some(Look { found: found(&real), real: real.to_str()?.to_owned(), folds_case })
+        Some(Look { found: found(metadata), real: real.to_str()?.to_owned(), folds_case })
     }
 }
 
 /// What is at a path without links. Something that cannot be looked at may hold anything.
-fn found(path: &Path) -> Found {
-    match fs::symlink_metadata(path) {
+fn found(metadata: io::Result<fs::Metadata>) -> Found {
+    match metadata {
         Ok(metadata) if metadata.is_file() => file(&metadata),
         Ok(_) => Found::Directory,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Found::Nothing,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Found::Nothing,
         Err(_) => Found::Directory,
     }
 }

@@ -1,5 +1,7 @@
 //! The plan of a batch, for whoever looks at it.
 
+use std::sync::Arc;
+
 use portcullis_runtime::CallView as _;
 use portcullis_schedule::{Access, Claim, Plan};
 use serde::Serialize;
@@ -49,14 +51,11 @@ pub struct ShownClaim {
 }
 
 impl BatchPlan {
-    pub(crate) fn new<'a>(
-        calls: impl Iterator<Item = (&'a JudgedCall, &'a Need)> + Clone,
-        plan: &Plan,
-    ) -> Self {
-        let claim_at = |at: usize| calls.clone().nth(at).map(|(_, need)| &need.claim);
-        let planned = calls.clone().zip(&plan.calls).map(|((call, need), placed)| {
-            let other = placed.behind.and_then(claim_at);
-            let why = other.and_then(|other| Some(other.conflict(&need.claim)?.to_string()));
+    /// Each call with what it needs, as `plan` has placed them.
+    pub(crate) fn new(calls: &[Arc<JudgedCall>], needs: &[Need], plan: &Plan) -> Self {
+        let planned = calls.iter().zip(needs).zip(&plan.calls).map(|((call, need), placed)| {
+            let other = placed.behind.and_then(|at| needs.get(at));
+            let why = other.and_then(|other| Some(other.claim.conflict(&need.claim)?.to_string()));
             PlannedCall {
                 id: call.id().to_owned(),
                 tool: call.canonical().to_owned(),

@@ -32,7 +32,7 @@ impl Turn {
         async move {
             let needs = self.needs(&calls).await;
             let plan = waves(&needs);
-            BatchPlan::new(calls.iter().map(|call| &**call).zip(&needs), &plan)
+            BatchPlan::new(&calls, &needs, &plan)
         }
     }
 
