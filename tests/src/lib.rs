@@ -5,3 +5,4 @@ pub mod extension;
 pub mod guest;
 pub mod plugin;
 pub mod quirk;
+pub mod work;

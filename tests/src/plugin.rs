@@ -1,6 +1,8 @@
 //! Plugins of any mix of kinds, written by hand in the text format: small enough
 //! to see at a glance what each of them does.
 
+use portcullis_model::call::Claims;
+
 use crate::guest::lift;
 
 /// A plugin to be built. It does what it is told and nothing else.
@@ -17,6 +19,8 @@ pub struct Plugin {
     schema: String,
     serves: Vec<String>,
     always_loaded: bool,
+    claims: Claims,
+    when_asked: String,
     when_called: String,
     answer: String,
     command: Option<String>,
@@ -60,6 +64,8 @@ impl Plugin {
             schema: r#"{"type":"object"}"#.to_owned(),
             serves: Vec::new(),
             always_loaded: false,
+            claims: Claims { read_only: true, ..Claims::default() },
+            when_asked: String::new(),
             when_called: String::new(),
             answer: "the tool's answer".to_owned(),
             command: None,
@@ -157,6 +163,20 @@ impl Plugin {
     #[must_use]
     pub const fn always_loaded(mut self) -> Self {
         self.always_loaded = true;
+        self
+    }
+
+    /// What it says that its tools claim; without it, that they only read.
+    #[must_use]
+    pub fn claims(mut self, claims: Claims) -> Self {
+        self.claims = claims;
+        self
+    }
+
+    /// Runs `body` when it is asked what a call claims, and then answers.
+    #[must_use]
+    pub fn when_asked(mut self, body: &str) -> Self {
+        body.clone_into(&mut self.when_asked);
         self
     }
 
@@ -376,8 +396,11 @@ impl Plugin {
         }
         let at = memory.words(&definitions);
         let list = memory.words(&[at, self.tools.len()]);
-        // Not exclusive, read-only, no paths.
-        let claims = memory.words(&[1 << 8, 0, 0]);
+        let paths: Vec<_> = self.claims.paths.iter().flat_map(|path| memory.text(path)).collect();
+        let flags = usize::from(self.claims.exclusive) | usize::from(self.claims.read_only) << 8;
+        let paths = [flags, memory.words(&paths), self.claims.paths.len()];
+        let claims = memory.words(&paths);
+        let when_asked = &self.when_asked;
         let when_called = &self.when_called;
         let answer = memory.text(&self.answer);
         let content = memory.words(&[0, answer[0], answer[1], 0, 0]);
@@ -386,6 +409,7 @@ impl Plugin {
             r#"(func (export "portcullis:tool/tool@0.1.0#list-tools") (result i32) (i32.const {list}))
   (func (export "portcullis:tool/tool@0.1.0#claims-of") (param $call i32) (result i32)
     (call $drop (local.get $call))
+    {when_asked}
     (i32.const {claims}))
   (func (export "portcullis:tool/tool@0.1.0#call-tool") (param $call i32) (result i32)
     (call $drop (local.get $call))

@@ -250,6 +250,43 @@ async fn a_tool_of_a_plugin_runs_on_the_wire_as_in_the_library() {
 }
 
 #[tokio::test]
+async fn a_batch_is_planned_on_the_wire_as_in_the_library() {
+    let place = Place::new();
+    let own = Plugin::new("own").tool("own_tool", true);
+    place.put("own.wasm", &own.build().unwrap());
+    let host = place.open("").await;
+    let turn = host.session("library").turn();
+    let mut wire = Wire::in_turn(&server(&host)).await;
+    let (mut permits, mut names) = (Vec::new(), Vec::new());
+    for (tool, input) in [
+        ("Edit", json!({"file_path": "src/a", "old_string": "1", "new_string": "2"})),
+        ("Bash", json!({"command": "cargo test"})),
+        ("own_tool", json!({})),
+        ("Read", json!({"file_path": "docs/a"})),
+    ] {
+        permits.push(turn.judge(call(tool, input.clone())).await.outcome.unwrap());
+        let params =
+            json!({"turn_id": "t1", "id": "c1", "tool": tool, "input": input, "cwd": "/home/dev/app"});
+        names.push(wire.ok("beforeToolCall", params).await["permit"]["id"].clone());
+    }
+    let library = turn.plan(&permits.iter().collect::<Vec<_>>()).await;
+    assert_eq!(library.waves, [vec![0, 2], vec![1], vec![3]]);
+    let params = json!({"turn_id": "t1", "permits": names});
+    assert_eq!(wire.ok("batch/plan", params.clone()).await, json!(library));
+    // A plan uses no permit up, and a permit that is used up has no plan.
+    assert_eq!(
+        wire.ok("tools/call", json!({"turn_id": "t1", "permit": names[2]})).await["error"],
+        Value::Null
+    );
+    assert_eq!(wire.refused("batch/plan", params).await, "wire/unknown");
+    wire.ok("turn/begin", json!({"session_id": "s1", "turn_id": "t2"})).await;
+    let elsewhere = json!({"turn_id": "t2", "permits": [names[0]]});
+    assert_eq!(wire.refused("batch/plan", elsewhere).await, "wire/unknown", "a permit is of its own turn");
+    let many = json!({"turn_id": "t1", "permits": vec!["permit-1"; 1025]});
+    assert_eq!(wire.refused("batch/plan", many).await, "wire/parameter");
+}
+
+#[tokio::test]
 async fn what_a_turn_offers_is_told_on_the_wire_as_in_the_library() {
     let place = Place::new();
     let own = Plugin::new("own").tool("own_tool", true).tool("other_tool", false);

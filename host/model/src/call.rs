@@ -21,6 +21,19 @@ pub struct ToolCall {
     pub session_id: String,
 }
 
+/// What a call of a tool needs for itself while it runs, in the words of whoever brings the
+/// tool. Says that it writes, and not where: it is as if it were exclusive.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Claims {
+    /// Conflicts with every other claimed writer.
+    pub exclusive: bool,
+    /// Writes nothing.
+    pub read_only: bool,
+    /// Patterns of the paths that it writes, such as `src/**`; of those that it reads, when
+    /// it writes nothing.
+    pub paths: Vec<String>,
+}
+
 /// One thing that a call does.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Effect {

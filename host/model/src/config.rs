@@ -48,6 +48,8 @@ pub struct Config {
     pub intent: IntentConfig,
     /// How extensions may be put together.
     pub extensions: ExtensionsConfig,
+    /// How calls that run at once get along.
+    pub schedule: ScheduleConfig,
     /// What a trusted project says besides; no file has this key.
     #[serde(skip)]
     pub of_project: ProjectConfig,
@@ -73,6 +75,14 @@ impl Default for IntentConfig {
 pub struct ExtensionsConfig {
     /// How deep extensions may bring extensions, the first one counted.
     pub max_composition_depth: Depth,
+}
+
+/// `[schedule]`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScheduleConfig {
+    /// A call that writes a file which has changed since its session read it is not run.
+    pub check_writes: bool,
 }
 
 /// `[hook_defaults]`. Apart from `[[hooks]]`, because a list of tables has no keys of

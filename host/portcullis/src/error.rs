@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use portcullis_model::extension::ExtensionError;
 use portcullis_model::fault::{Fault, FaultKind};
+use portcullis_model::judgement::Refusal;
 use portcullis_model::name::PluginName;
 use portcullis_runtime::RuntimeError;
+use portcullis_schedule::ClaimRefused;
 
 use crate::extension::RegisterError;
 use crate::hook::HookError;
 use crate::policy::PolicyError;
 use crate::registry::Unusable;
+use crate::schedule::CLAIM_WAIT;
 
 /// Why a host cannot open.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +74,28 @@ pub enum RunError {
     /// It was taken away since it was permitted.
     #[error(transparent)]
     Unusable(#[from] Unusable),
+    /// What it claims could never be held.
+    #[error(transparent)]
+    Claim(#[from] ClaimRefused),
+    /// Other calls held what it claims for too long.
+    #[error("other calls held what `{tool}` needs for {} s (it claims {claim}); make the call again", CLAIM_WAIT.as_secs())]
+    Busy {
+        /// The tool.
+        tool: String,
+        /// What it claims.
+        claim: String,
+    },
+    /// It would overwrite what its session has not seen.
+    #[error(
+        "`{0}` has changed since it was read in this session, so the call was not run; read it again, and make the change to what is there now"
+    )]
+    Stale(String),
+    /// What happened since it was permitted makes it one that is refused.
+    #[error("{}", .0.reason)]
+    Refused(Refusal),
+    /// The batch was cancelled before it had an answer.
+    #[error("the call was cancelled before it had an answer; whether it did anything is not known")]
+    Cancelled,
     /// The extension could not run it.
     #[error(transparent)]
     Extension(#[from] ExtensionError),
@@ -92,6 +117,11 @@ impl RunError {
             Self::NotAPluginTool(_) => "unknown_capability",
             Self::Fault { fault, .. } => fault.kind.as_str(),
             Self::Unusable(unusable) => unusable.code(),
+            Self::Claim(refused) => refused.code(),
+            Self::Busy { .. } => "claim/busy",
+            Self::Stale(_) => "claim/stale",
+            Self::Refused(_) => "refused",
+            Self::Cancelled => "cancelled",
             Self::Extension(_) => "unavailable",
             Self::Late { .. } => FaultKind::Timeout.as_str(),
         }

@@ -10,6 +10,7 @@ use portcullis_model::config::Config;
 use portcullis_runtime::{
     Allocation, CacheDir, Compiler, Precompiled, Pulse, Runtime, RuntimeOptions, Terminal,
 };
+use portcullis_schedule::ClaimTable;
 
 use crate::config::{Files, Loaded};
 use crate::error::HostError;
@@ -186,6 +187,8 @@ struct Inner {
     approver: Option<(Arc<dyn Approver>, Duration)>,
     /// How many turns have begun.
     turns: AtomicU64,
+    /// What the calls of all sessions claim.
+    claims: ClaimTable,
     runs_tools: bool,
     watch: Option<Watch>,
 }
@@ -285,6 +288,7 @@ impl Host {
                 project: options.own.project,
                 approver,
                 turns: AtomicU64::new(0),
+                claims: ClaimTable::default(),
                 runs_tools: !one_call,
                 watch,
             }),
@@ -370,6 +374,11 @@ impl Host {
     /// An id that no other turn of this host has.
     pub(crate) fn next_turn(&self) -> String {
         format!("t{}", self.inner.turns.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The table in which the calls of all sessions wait for one another.
+    pub(crate) fn claims(&self) -> &ClaimTable {
+        &self.inner.claims
     }
 
     /// False for a process that judges one call and ends.

@@ -32,6 +32,7 @@ mod record;
 pub mod registry;
 pub mod rule;
 mod rules;
+mod schedule;
 mod schema;
 mod session;
 pub mod skill;
@@ -57,8 +58,9 @@ pub use policy::{
 };
 pub use portcullis_model as model;
 pub use portcullis_runtime as runtime;
+pub use schedule::{BatchPlan, CLAIM_WAIT, PlannedCall, ShownClaim, Within};
 pub use session::Session;
-pub use turn::{Called, EndReport, TOOL_TIME, TextError, ToolError, Turn, TurnCapabilities};
+pub use turn::{Called, EndReport, Hold, TOOL_TIME, TextError, ToolError, Turn, TurnCapabilities};
 pub use world::{CapabilityReport, Count, Failing, Health};
 
 /// The guide's example, compiled and run as a test.

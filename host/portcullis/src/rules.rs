@@ -39,6 +39,8 @@ pub(crate) struct Rules {
     pub(crate) policy: Policy,
     /// The model is shown in full only what its turn needs.
     pub(crate) slices: bool,
+    /// A write to a file that is not what its session has seen is refused.
+    pub(crate) checks_writes: bool,
     /// How often an agent may answer while hooks send it on.
     pub(crate) max_turns: u32,
     hooks: Vec<ScriptHook>,
@@ -88,6 +90,7 @@ impl Rules {
             policy: Policy::new(config)?,
             channel: Channel::new(&config.channels)?,
             slices: config.intent.slice_capabilities,
+            checks_writes: config.schedule.check_writes,
             max_turns: config.hook_defaults.max_turns.get(),
             hooks: asked,
             users,

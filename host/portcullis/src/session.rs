@@ -10,6 +10,7 @@ use crate::host::Host;
 use crate::moment::{Circle, Noted, Started, Told};
 use crate::policy::DirectWrites;
 use crate::rules::Snapshot;
+use crate::schedule::{Seen, Within};
 
 /// One conversation of an agent. Sessions of one host do not wait for one another.
 #[derive(Debug, Clone)]
@@ -18,6 +19,10 @@ pub struct Session {
     id: String,
     agent: String,
     direct_writes: Option<Arc<DirectWrites>>,
+    /// The call that it works for.
+    within: Option<Within>,
+    /// What it has seen of files.
+    seen: Seen,
     /// The epoch of its last turn.
     told: Arc<Mutex<Option<u64>>>,
 }
@@ -31,6 +36,8 @@ impl Host {
             id: id.into(),
             agent: String::new(),
             direct_writes: None,
+            within: None,
+            seen: Seen::default(),
             told: Arc::default(),
         }
     }
@@ -50,11 +57,18 @@ impl Session {
         Self { direct_writes: Some(Arc::new(paths)), ..self }
     }
 
+    /// The same, working for a call that holds a claim: its calls take theirs within that
+    /// one. They may write what it claims and nothing else, and never wait for it.
+    #[must_use]
+    pub fn within(self, call: Within) -> Self {
+        Self { within: Some(call), ..self }
+    }
+
     /// The same, for one of its agents: a worker sees what the session has, and what is
     /// registered for the agent of this name.
     #[must_use]
     pub fn agent(self, name: impl Into<String>) -> Self {
-        Self { agent: name.into(), told: Arc::default(), ..self }
+        Self { agent: name.into(), told: Arc::default(), seen: Seen::default(), ..self }
     }
 
     /// Its place, for extensions that are registered for it alone.
@@ -66,6 +80,15 @@ impl Session {
     /// The model is told of `epoch` from now on. The epoch that it was told of before.
     pub(crate) fn tell_of(&self, epoch: u64) -> Option<u64> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner).replace(epoch)
+    }
+
+    /// The claim that its calls are within.
+    pub(crate) const fn outer_claim(&self) -> Option<Within> {
+        self.within
+    }
+
+    pub(crate) const fn seen(&self) -> &Seen {
+        &self.seen
     }
 
     pub(crate) fn direct_writes(&self) -> Option<Arc<DirectWrites>> {

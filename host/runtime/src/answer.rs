@@ -1,5 +1,6 @@
 //! What guests answer, checked and cut where it enters.
 
+use portcullis_model::call::Claims;
 use portcullis_model::fault::{Fault, FaultKind};
 use portcullis_model::limits::Limits;
 use portcullis_model::name::PluginName;
@@ -72,17 +73,6 @@ pub struct ToolDefinition {
     pub always_loaded: bool,
     /// Runs without asking the user.
     pub auto_approve: bool,
-}
-
-/// What a call needs for itself while it runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claims {
-    /// Conflicts with every other claimed writer.
-    pub exclusive: bool,
-    /// Writes nothing.
-    pub read_only: bool,
-    /// Patterns of the paths that it writes.
-    pub paths: Vec<String>,
 }
 
 /// What a tool gives back.

@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
+use portcullis_model::call::Claims;
 use portcullis_model::fault::{Fault, FaultKind};
 use portcullis_model::limits::Limits;
 use tokio::sync::{OwnedSemaphorePermit, SemaphorePermit};
 use wasmtime::Store;
 use wasmtime::component::{Instance, InstancePre, Linker, Resource};
 
-use crate::answer::{self, Claims, CommandDefinition, Decision, GuardRefusal, PluginInfo, Subscription};
+use crate::answer::{self, CommandDefinition, Decision, GuardRefusal, PluginInfo, Subscription};
 use crate::answer::{ToolDefinition, ToolOutput};
 use crate::bindings::exports;
 use crate::component::{Component, Known};

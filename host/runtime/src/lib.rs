@@ -37,8 +37,7 @@ mod ticker;
 mod wasi;
 
 pub use answer::{
-    Claims, CommandDefinition, Content, Decision, GuardRefusal, PluginInfo, Subscription, ToolDefinition,
-    ToolOutput,
+    CommandDefinition, Content, Decision, GuardRefusal, PluginInfo, Subscription, ToolDefinition, ToolOutput,
 };
 pub use cache::CacheDir;
 #[cfg(feature = "compiler")]

@@ -301,6 +301,23 @@ impl State {
         name
     }
 
+    /// Does `work` with the permits of these names, which stay where they are.
+    pub(crate) fn with_permits<T>(
+        &self,
+        turn: &str,
+        names: &[String],
+        work: impl FnOnce(&[&Permit]) -> T,
+    ) -> Result<T, WireError> {
+        let inner = locked(&self.inner);
+        let found = names.iter().map(|name| {
+            let permit = inner.shelf.permits.get(name).filter(|(of, _)| of == turn);
+            permit
+                .map(|(_, permit)| permit)
+                .ok_or_else(|| WireError::Unknown { what: PERMIT, name: name.clone() })
+        });
+        Ok(work(&found.collect::<Result<Vec<_>, _>>()?))
+    }
+
     /// The permit of this name, which nobody else gets.
     pub(crate) fn redeem(&self, turn: &str, name: &str) -> Result<Permit, WireError> {
         let found = locked(&self.inner).shelf.take(turn, name);

@@ -6,7 +6,7 @@ loops of asyncio.
 """
 
 from ._aio import AsyncGate, AsyncSession, AsyncTurn
-from ._answer import Allowed, Binary, HookRun, Ran, Refused, RefusedBy, Section, Told, Tools, Verdict
+from ._answer import Allowed, Binary, HookRun, Plan, Ran, Refused, RefusedBy, Section, Told, Tools, Verdict
 from ._connection import PROTOCOL
 from ._sync import Gate, Session, Turn
 
@@ -19,6 +19,7 @@ __all__ = [
     "Binary",
     "Gate",
     "HookRun",
+    "Plan",
     "Ran",
     "Refused",
     "RefusedBy",

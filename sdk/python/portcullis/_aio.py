@@ -8,6 +8,7 @@ from typing import Any
 
 from ._answer import (
     Allowed,
+    Plan,
     Ran,
     Refused,
     Section,
@@ -17,6 +18,7 @@ from ._answer import (
     copied,
     failure,
     not_run,
+    plan,
     ran,
     section,
     text,
@@ -258,6 +260,11 @@ class AsyncTurn:
         if asked is not None:
             result, refusal = await self._ask("afterToolCall", {**asked, "output": output})
         return told(result, refusal, "annotated", ("stands", "annotated"))
+
+    async def plan(self, permits: Sequence[Allowed | str], *, timeout: float | None = None) -> Plan:
+        """Which of these calls may run side by side, and why the others wait. Uses no permit up."""
+        names = [permit if isinstance(permit, str) else permit.permit for permit in permits]
+        return plan(*await self._ask("batch/plan", {"permits": names}, timeout), len(names))
 
     async def run_tool(self, permit: Allowed | str, *, timeout: float | None = None) -> Ran:
         """Runs a tool that a plugin brings, once, with the permit for it."""

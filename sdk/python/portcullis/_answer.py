@@ -119,6 +119,18 @@ class Tools:
 
 
 @dataclass(frozen=True, slots=True)
+class Plan:
+    """Which calls of a batch may run side by side."""
+
+    waves: tuple[tuple[int, ...], ...] = ()
+    """The calls of each wave, by their places. Run one wave after the other."""
+    calls: tuple[dict[str, Any], ...] = ()
+    """What each claims, and what it waits for."""
+    refusal: Refused | None = None
+    """Why nobody could say, when nobody could: the waves are one call each then."""
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """What the model is told of what it can use."""
 
@@ -290,3 +302,17 @@ def copied(
     except (TypeError, ValueError, RecursionError) as error:
         return None, failure("client/input", str(error))
     return copy, None
+
+
+def plan(result: Any, refusal: Refused | None, count: int) -> Plan:
+    """The waves of a batch. Without a plan that holds each call once, they run one by one."""
+    waves = result.get("waves") if isinstance(result, dict) else None
+    calls = result.get("calls") if isinstance(result, dict) else None
+    lists = waves if isinstance(waves, list) and all(isinstance(wave, list) for wave in waves) else []
+    places = [at for wave in lists for at in wave]
+    are_places = all(isinstance(at, int) and not isinstance(at, bool) for at in places)
+    is_sound = are_places and sorted(places) == list(range(count)) and isinstance(calls, list) and len(calls) == count
+    if refusal is not None or not is_sound:
+        one_by_one = tuple((at,) for at in range(count))
+        return Plan(one_by_one, (), refusal or failure("client/garbage", "no plan"))
+    return Plan(tuple(tuple(wave) for wave in lists), tuple(calls))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ._aio import CLIENT, TIMEOUT, AsyncGate, AsyncSession, AsyncTurn, Listener
-from ._answer import Allowed, Ran, Refused, Section, Told, Tools, Verdict, failure, not_run
+from ._answer import Allowed, Plan, Ran, Refused, Section, Told, Tools, Verdict, failure, not_run, plan
 
 T = TypeVar("T")
 
@@ -210,6 +210,11 @@ class Turn:
         """A tool has run, or has failed. `annotated`: put the reason behind the result."""
         work = self._turn.after_tool_call(tool, input, output, id=id, cwd=cwd)
         return self._thread.run(work, lambda refusal: Told("annotated", refusal))
+
+    def plan(self, permits: Sequence[Allowed | str], *, timeout: float | None = None) -> Plan:
+        """Which of these calls may run side by side, and why the others wait. Uses no permit up."""
+        work = self._turn.plan(permits, timeout=timeout)
+        return self._thread.run(work, lambda refusal: plan(None, refusal, len(permits)))
 
     def run_tool(self, permit: Allowed | str, *, timeout: float | None = None) -> Ran:
         """Runs a tool that a plugin brings, once, with the permit for it."""

@@ -80,6 +80,29 @@ class Async(AsyncCase):
         self.assertEqual((False, True, "unknown_capability", None), seen)
         await self.serves(place, turn)
 
+    async def test_a_batch_is_planned_without_using_a_permit_up(self) -> None:
+        place = Place(self)
+        turn = await a_turn(await self.spawn(**place.spawning()))
+        permits = []
+        for tool, input in (
+            ("Edit", {"file_path": "src/a", "old_string": "1", "new_string": "2"}),
+            ("Write", {"file_path": "src/b", "content": ""}),
+            ("Read", {"file_path": "src/a"}),
+            ("current_time", {}),
+        ):
+            verdict = await turn.before_tool_call(tool, input)
+            assert verdict.allowed
+            permits.append(verdict)
+        plan = await turn.plan(permits)
+        self.assertEqual((((0, 1, 3), (2,)), None), (plan.waves, plan.refusal))
+        self.assertEqual(0, plan.calls[2]["behind"])
+        self.assertTrue((await turn.run_tool(permits[3])).ran)
+        # Its permit is used up, and nobody knows any more: one by one.
+        again = await turn.plan(permits)
+        assert again.refusal is not None
+        self.assertEqual((((0,), (1,), (2,), (3,)), "wire/unknown"), (again.waves, again.refusal.code))
+        await self.serves(place, turn)
+
     async def test_a_turn_says_what_there_is_and_finds_it(self) -> None:
         place = Place(self)
         gate = await self.spawn(**place.spawning())

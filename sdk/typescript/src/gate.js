@@ -176,6 +176,13 @@ export class Turn {
     return told(result, refusal, "annotated", ["stands", "annotated"]);
   }
 
+  /** Which of these calls may run side by side, and why the others wait. */
+  async plan(allowed, options) {
+    const permits = allowed.map((one) => (typeof one === "string" ? one : one.permit));
+    const { result, refusal } = await this.#ask("batch/plan", { permits }, options);
+    return planned(result, refusal, permits.length);
+  }
+
   /** Runs a tool that a plugin brings: one that was allowed, or one that is judged first. */
   async callTool(what, options) {
     let params = { permit: what.permit };
@@ -231,6 +238,20 @@ export class Turn {
     if (this.#failure) return { refusal: this.#failure };
     return this.#gate._ask(method, { turn_id: this.id, ...params }, options);
   }
+}
+
+/** The waves of a batch. Without a plan that holds each call once, they run one by one. */
+function planned(result, refusal, count) {
+  const { waves, calls } = result ?? {};
+  const places = Array.isArray(waves) && waves.every(Array.isArray) ? waves.flat() : [];
+  const isSound = places.length === count && new Set(places).size === count
+    && places.every((at) => Number.isInteger(at) && at >= 0 && at < count)
+    && Array.isArray(calls) && calls.length === count;
+  if (refusal || !isSound) {
+    const oneByOne = Array.from({ length: count }, (_, at) => [at]);
+    return { waves: oneByOne, calls: [], refusal: refusal ?? failure("client/garbage", "no plan") };
+  }
+  return { waves, calls, refusal: null };
 }
 
 /** What became of a tool that a plugin brings. */

@@ -103,6 +103,34 @@ export interface Tools {
   readonly refusal: Refused | null;
 }
 
+/** What one call of a plan claims, and what it waits for. */
+export interface PlannedCall {
+  readonly id: string;
+  readonly tool: string;
+  /** The number of its wave, from 0. */
+  readonly wave: number;
+  readonly claim: {
+    readonly exclusive: boolean;
+    readonly read_only: boolean;
+    readonly reads: readonly string[];
+    readonly writes: readonly string[];
+    /** Why it is exclusive. */
+    readonly because: string | null;
+  };
+  /** The place of an earlier call that it waits for, and why. */
+  readonly behind: number | null;
+  readonly why: string | null;
+}
+
+/** Which calls of a batch may run side by side. */
+export interface Plan {
+  /** The calls of each wave, by their places. Run one wave after the other. */
+  readonly waves: readonly (readonly number[])[];
+  readonly calls: readonly PlannedCall[];
+  /** Why nobody could say, when nobody could: the waves are one call each then. */
+  readonly refusal: Refused | null;
+}
+
 export interface CallOptions {
   /** Takes the call back: it is refused. */
   readonly signal?: AbortSignal | undefined;
@@ -188,6 +216,8 @@ export interface Turn {
   beforeToolCall(call: Call, options?: CallOptions): Promise<Verdict>;
   /** A tool has run, or has failed. `annotated`: put the reason behind the result. */
   afterToolCall(call: Call, output: string): Promise<Told<"stands" | "annotated">>;
+  /** Which of these calls may run side by side, and why the others wait. Uses no permit up. */
+  plan(allowed: readonly (Allowed | string)[], options?: CallOptions): Promise<Plan>;
   /** Runs a tool that a plugin brings: one that was allowed, or one that is judged first. */
   callTool(what: Allowed | Call | { readonly permit: string }, options?: CallOptions): Promise<Ran>;
   /** The tools as the model's next request has them. */

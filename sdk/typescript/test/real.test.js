@@ -69,6 +69,27 @@ test("a tool of a plugin runs with its permit, once, or is judged first", async 
   await isServed(here, own);
 });
 
+test("a batch is planned without using a permit up", async (t) => {
+  const here = place(t);
+  const own = await turn(await real(t, here));
+  const batch = [
+    { tool: "Edit", input: { file_path: "src/a", old_string: "1", new_string: "2" } },
+    { tool: "Write", input: { file_path: "src/b", content: "" } },
+    { tool: "Read", input: { file_path: "src/a" } },
+    { tool: "current_time", input: {} },
+  ];
+  const permits = [];
+  for (const call of batch) permits.push(await own.beforeToolCall(call));
+  const plan = await own.plan(permits);
+  assert.deepEqual([plan.waves, plan.refusal], [[[0, 1, 3], [2]], null]);
+  assert.equal(plan.calls[2].behind, 0);
+  assert.equal((await own.callTool(permits[3])).ran, true);
+  // Its permit is used up, and nobody knows any more: one by one.
+  const again = await own.plan(permits);
+  assert.deepEqual([again.waves, again.refusal.code], [[[0], [1], [2], [3]], "wire/unknown"]);
+  await isServed(here, own);
+});
+
 test("a turn says what there is, and finds it", async (t) => {
   const here = place(t);
   const gate = await real(t, here);

@@ -1,6 +1,6 @@
 // Compiles only if the types say what the client does. It is never run.
 
-import { Gate, PROTOCOL, type Allowed, type Fault, type Ran, type Refused, type Session, type Tools, type Turn, type Verdict } from "portcullis-client";
+import { Gate, PROTOCOL, type Allowed, type Fault, type Plan, type Ran, type Refused, type Session, type Tools, type Turn, type Verdict } from "portcullis-client";
 
 const version: string = PROTOCOL;
 
@@ -26,6 +26,8 @@ export async function loop(run: (tool: string, input: unknown) => Promise<string
   const allowed: Allowed = verdict;
   // @ts-expect-error: what was judged does not change.
   allowed.input = {};
+  const plan: Plan = await turn.plan([allowed, "permit-1"], { timeout: 10 });
+  for (const wave of plan.waves) for (const at of wave) void plan.calls[at]?.claim.writes.join();
   const output = await run(allowed.tool, allowed.input);
   const told = await turn.afterToolCall(call, output);
   if (told.outcome === "annotated") return told.refusal?.reason ?? "";

@@ -391,6 +391,13 @@ pub const KEYS: &[Key] = &[
         Project::Lowers,
         "How deep extensions may bring extensions, the first one counted. Deeper ones are registered with a warning.",
     ),
+    key(
+        "schedule.check_writes",
+        Kind::Flag,
+        "false",
+        Project::SwitchesOn,
+        "A call that would write a file which has changed since its session read it is not run, and its model is told to read the file again.",
+    ),
 ];
 
 const SKILLS: Project = Project::Nothing("a project does not say where skills come from");

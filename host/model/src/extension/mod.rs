@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::call::Claims;
+
 pub use change::{Change, ChangeKind, Changes};
 pub use entry::{
     CommandEntry, CommandRank, Content, Known, ResourceEntry, SKILL_MIME, SkillEntry, ToolEntry, ToolResult,
@@ -132,6 +134,13 @@ pub trait ToolProvider: Send + Sync {
     /// Runs one. An error of the tool's own is a result; [`ExtensionError`] is for a tool
     /// that could not be run.
     fn call<'a>(&'a self, name: &'a str, arguments: &'a Value) -> Answer<'a, ToolResult>;
+
+    /// What a call of it needs for itself while it runs. Cheap: it asks nobody. None: it is
+    /// not known, and the call runs beside no other that touches files.
+    fn claims(&self, name: &str, arguments: &Value) -> Option<Claims> {
+        let _ = (name, arguments);
+        None
+    }
 
     /// Every resource.
     fn resources(&self) -> Answer<'_, Vec<ResourceEntry>> {

@@ -15,6 +15,7 @@ pub(crate) fn strict(config: &Config) -> BTreeSet<String> {
         (plugins.locked, "`plugins.locked = true`"),
         (config.protect.own_files, "`protect.own_files = true`"),
         (config.audit.required, "`audit.required = true`"),
+        (config.schedule.check_writes, "`schedule.check_writes = true`"),
     ];
     strict.extend(flags.into_iter().filter(|(holds, _)| *holds).map(|(_, what)| what.to_owned()));
     let permissions = &config.permissions;

@@ -89,6 +89,7 @@ fn is_as_strict(before: &Config, after: &Config) -> bool {
         hook_defaults,
         intent,
         extensions,
+        schedule,
         of_project,
     } = after;
     let requires = |config: &Config| -> BTreeSet<_> {
@@ -149,6 +150,7 @@ fn is_as_strict(before: &Config, after: &Config) -> bool {
         && *hook_defaults == before.hook_defaults
         && *intent == before.intent
         && extensions.max_composition_depth <= before.extensions.max_composition_depth
+        && (schedule.check_writes || !before.schedule.check_writes)
         && *of_project == before.of_project
         && (audit.required || !before.audit.required)
         && (audit.allowed || !before.audit.allowed)

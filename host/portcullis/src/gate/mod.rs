@@ -214,6 +214,14 @@ pub(crate) fn owner<'a>(admitted: &'a Admitted, call: &JudgedCall) -> Option<Own
     })
 }
 
+/// The refusal of a call that would change what is protected. It is up to the disk too, and
+/// so asked again of a call that has waited.
+pub(crate) fn own_files(bench: &Bench<'_>, call: &JudgedCall) -> Option<Refusal> {
+    let objection = bench.protection?.objection(call)?;
+    let too_many = objection.code == Code::TooMany;
+    Some(if too_many { reason::too_big_a_script(call.agent_tool()) } else { reason::own(objection) })
+}
+
 async fn taken_apart(call: Arc<JudgedCall>, deadline: Instant) -> Result<(), Fault> {
     let work = tokio::task::spawn_blocking(move || call.scripts().len());
     match tokio::time::timeout_at(deadline.into(), work).await {
@@ -280,9 +288,8 @@ async fn decide(
         taken_apart(Arc::clone(&call), deadline).await.map_err(|fault| reason::host(&tool, &fault))?;
     }
     // Before the guards: it holds without them, and none can answer in its place.
-    if let Some(objection) = bench.protection.and_then(|protection| protection.objection(&*call)) {
-        let too_many = objection.code == Code::TooMany;
-        return Err(if too_many { reason::too_big_a_script(&tool) } else { reason::own(objection) });
+    if let Some(refusal) = own_files(bench, &call) {
+        return Err(refusal);
     }
     // No guard can judge what nobody has looked at.
     if call.scripts().iter().any(|script| script.cut_short) {

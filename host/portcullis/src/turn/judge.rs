@@ -1,12 +1,14 @@
 //! Judging a call: the gate, the hooks, the policy, and whoever can consent.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use portcullis_model::call::ToolCall;
+use portcullis_model::judgement::Refusal;
 use portcullis_runtime::CallView as _;
 
 use super::Turn;
-use crate::gate::{self, Bench, Explanation, Judged, Judgement, Permit};
+use crate::gate::{self, Bench, Explanation, Judged, JudgedCall, Judgement, Permit};
 use crate::hook::Happening as _;
 use crate::policy::{self, ApprovalRequest, Opinion, Place, Question, Standing};
 use crate::rules::Snapshot;
@@ -65,25 +67,43 @@ impl Turn {
 
     /// What the operator permits of a call that nobody objects to.
     fn permitted(&self, judged: Judged, now: &Snapshot) -> Judged {
-        let policy = &now.rules.policy;
-        if self.direct_writes.is_none() && policy.says_nothing() {
-            return judged;
-        }
         let Some(call) = judged.permitted() else { return judged };
-        let owner = gate::owner(&self.admitted, &call);
-        let harmless = owner.is_some_and(|owner| owner.is_harmless());
-        let subject = call.subject(self.host.home());
-        let outside = self.direct_writes.as_ref().and_then(|paths| paths.objection(&subject, harmless));
-        if let Some(refusal) = outside {
-            return judged.refused(refusal);
-        }
-        let place = Place { cwd: call.cwd(), project: self.host.project(), home: self.host.home() };
         let auto_approved = judged.judgement.outcome.as_ref().is_ok_and(Permit::is_auto_approved);
-        match policy.opinion(&subject, &Standing { place, auto_approved, harmless }) {
+        match self.opinion(&call, auto_approved, now) {
             Opinion::Pass => judged,
             Opinion::Ask(refusal) => judged.without_consent(refusal),
             Opinion::Refuse(refusal) => judged.refused(refusal),
         }
+    }
+
+    /// Why a call that was permitted and has waited since is refused after all. Links may
+    /// lead elsewhere by now, because of the very calls that it waited for; what was decided
+    /// of its text stands, and nobody is asked again.
+    pub(super) async fn objection_now(&self, call: &Arc<JudgedCall>) -> Option<Refusal> {
+        let now = self.host.snapshot();
+        let refusal =
+            gate::own_files(&self.bench(&now), call).or_else(|| match self.opinion(call, true, &now) {
+                Opinion::Pass | Opinion::Ask(_) => None,
+                Opinion::Refuse(refusal) => Some(refusal),
+            })?;
+        self.circle(&now).write_down(&refusal, Some(call)).await;
+        Some(refusal)
+    }
+
+    fn opinion(&self, call: &JudgedCall, auto_approved: bool, now: &Snapshot) -> Opinion {
+        let policy = &now.rules.policy;
+        if self.direct_writes.is_none() && policy.says_nothing() {
+            return Opinion::Pass;
+        }
+        let owner = gate::owner(&self.admitted, call);
+        let harmless = owner.is_some_and(|owner| owner.is_harmless());
+        let subject = call.subject(self.host.home());
+        let outside = self.direct_writes.as_ref().and_then(|paths| paths.objection(&subject, harmless));
+        if let Some(refusal) = outside {
+            return Opinion::Refuse(refusal);
+        }
+        let place = Place { cwd: call.cwd(), project: self.host.project(), home: self.host.home() };
+        policy.opinion(&subject, &Standing { place, auto_approved, harmless })
     }
 
     /// Asks for consent, where that is all that is wanting. Plugins that changed while

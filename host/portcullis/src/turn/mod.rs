@@ -1,18 +1,21 @@
 //! One turn of an agent: from the user's words to the agent's last.
 
+mod batch;
 mod command;
 mod have;
+mod hold;
 mod judge;
 mod moments;
 mod run;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use portcullis_model::extension::Extension;
 use portcullis_model::fault::Fault;
 use portcullis_model::name::PluginName;
 use portcullis_runtime::Kind;
+use portcullis_schedule::Ticket;
 
 use crate::admission::Admitted;
 use crate::extension::{Level, RegisterError, Scope};
@@ -26,6 +29,7 @@ use crate::session::Session;
 use crate::surface::Surface;
 
 pub use have::{TextError, TurnCapabilities};
+pub use hold::Hold;
 pub use run::{Called, TOOL_TIME, ToolError};
 
 /// One turn of an agent. It binds what was there when it began: tools stay as they were
@@ -47,6 +51,8 @@ pub struct Turn {
     rounds: Mutex<BTreeMap<Event, Rounds>>,
     /// What became of the calls that have run, by their ids.
     told: Mutex<BTreeMap<String, Ran>>,
+    /// The claims that a loop holds for calls that it runs itself.
+    holds: Arc<Mutex<BTreeSet<Ticket>>>,
     /// Other processes see other parts of it.
     in_parts: bool,
     direct_writes: Option<Arc<DirectWrites>>,
@@ -113,6 +119,7 @@ impl Session {
             noted: tokio::sync::OnceCell::new(),
             rounds: Mutex::new(rounds),
             told: Mutex::default(),
+            holds: Arc::default(),
             in_parts,
             direct_writes: self.direct_writes(),
         }
@@ -149,8 +156,11 @@ impl Turn {
 }
 
 impl Drop for Turn {
-    /// A turn that nobody ended leaves nothing registered.
+    /// A turn that nobody ended leaves nothing registered, and one that has ended keeps
+    /// nobody waiting for what it held.
     fn drop(&mut self) {
+        let held = std::mem::take(&mut *locked(&self.holds));
+        held.into_iter().for_each(|ticket| self.host.claims().revoke(ticket));
         self.host.world().extensions().forget(Level::Turn, &self.scope);
     }
 }

@@ -19,6 +19,7 @@ use crate::extension::failed_inside;
 use crate::gate::{self, JudgedCall, Permit};
 use crate::moment::Ran;
 use crate::registry::Delta;
+use crate::schedule::Need;
 use crate::surface::{FIND_TOOLS, Reading, Surface};
 
 /// How long a tool of an extension may take.
@@ -45,9 +46,26 @@ pub struct ToolError {
 }
 
 impl Called {
-    fn failed(code: impl Into<String>, text: impl Into<String>, refusal: Option<Refusal>) -> Self {
+    pub(super) fn failed(code: impl Into<String>, text: impl Into<String>, refusal: Option<Refusal>) -> Self {
         let output = ToolOutput { content: vec![Content::Text(text.into())], is_error: true };
         Self { output, error: Some(ToolError { code: code.into(), refusal }) }
+    }
+}
+
+/// The answer of the tool that was run, or why there is none.
+pub(super) type Answer = Result<Result<ToolOutput, String>, RunError>;
+
+impl From<Answer> for Called {
+    fn from(ran: Answer) -> Self {
+        match ran {
+            Ok(Ok(output)) => Self { output, error: None },
+            Ok(Err(own)) => {
+                let output = ToolOutput { content: vec![Content::Text(own)], is_error: true };
+                Self { output, error: None }
+            }
+            Err(RunError::Refused(refusal)) => Self::failed("refused", refusal.reason.clone(), Some(refusal)),
+            Err(error) => Self::failed(error.code(), error.to_string(), None),
+        }
     }
 }
 
@@ -129,18 +147,11 @@ impl Turn {
             Ok(permit) => permit,
             Err(refusal) => return Called::failed("refused", refusal.reason.clone(), Some(refusal)),
         };
-        match self.run(permit).await {
-            Ok(Ok(output)) => Called { output, error: None },
-            Ok(Err(own)) => {
-                let output = ToolOutput { content: vec![Content::Text(own)], is_error: true };
-                Called { output, error: None }
-            }
-            Err(error) => Called::failed(error.code(), error.to_string(), None),
-        }
+        self.run(permit).await.into()
     }
 
     /// The answer to a call of what nobody brings.
-    fn unknown(&self, name: &str) -> Option<Called> {
+    pub(super) fn unknown(&self, name: &str) -> Option<Called> {
         let servers = self.admitted.servers_of(name);
         if servers.len() > 1 {
             let offers = servers.join("`, `");
@@ -163,14 +174,23 @@ impl Turn {
     }
 
     /// Runs a permitted call of a tool that a plugin or an extension brings, and asks the
-    /// hooks about the result. The inner error is the tool's own.
+    /// hooks about the result. The inner error is the tool's own. It waits for calls of other
+    /// sessions that it conflicts with, up to [`CLAIM_WAIT`](crate::CLAIM_WAIT).
     ///
     /// # Errors
-    /// When nobody brings the tool, when it was taken away since, or when it misbehaves.
+    /// When nobody brings the tool, when it was taken away since, when it misbehaves, or when
+    /// what it claims cannot be had.
     pub async fn run(&self, permit: Permit) -> Result<Result<ToolOutput, String>, RunError> {
+        let need = self.need(permit.call()).await;
+        self.run_claiming(permit, need, false).await
+    }
+
+    /// The same, when it is known what it claims. One that had to wait is looked at `again`.
+    pub(super) async fn run_claiming(&self, permit: Permit, need: Need, again: bool) -> Answer {
         let call = Arc::clone(permit.call());
         let owner = gate::owner(&self.admitted, &call)
             .ok_or_else(|| RunError::NotAPluginTool(permit.tool().to_owned()))?;
+        let claimed = self.claimed(&call, need, again).await?;
         if let Some(unusable) = self.admitted.objection(&owner, owner.name()) {
             return Err(RunError::Unusable(unusable));
         }
@@ -178,23 +198,27 @@ impl Turn {
         if let Some(surface) = locked(&self.surface).as_mut() {
             surface.used(owner.name());
         }
-        let ran = match owner {
+        let within = claimed.within();
+        let ran = within.scope(self.ran_by(owner, &call)).await;
+        // A hook may change the file too, as one that formats it does.
+        let ran = self.heard(&call, ran).await;
+        claimed.done().await;
+        ran
+    }
+
+    async fn ran_by(&self, owner: Owner<'_>, call: &Arc<JudgedCall>) -> Answer {
+        match owner {
             Owner::Plugin(plugin, _) => {
-                let ran = plugin.guest.call_tool(Arc::clone(&call) as _).await;
+                let ran = plugin.guest.call_tool(Arc::clone(call) as _).await;
                 ran.map_err(|fault| RunError::Fault { plugin: plugin.info.name.clone(), fault })
             }
-            Owner::Extension(extension, tool) => called(&**extension, &tool.entry.name, &call).await,
+            Owner::Extension(extension, tool) => called(&**extension, &tool.entry.name, call).await,
             Owner::Finder => Ok(Ok(self.found(call.input_value()))),
-        };
-        self.heard(&call, ran).await
+        }
     }
 
     /// What the hooks make of a result.
-    async fn heard(
-        &self,
-        call: &Arc<JudgedCall>,
-        ran: Result<Result<ToolOutput, String>, RunError>,
-    ) -> Result<Result<ToolOutput, String>, RunError> {
+    async fn heard(&self, call: &Arc<JudgedCall>, ran: Answer) -> Answer {
         let text = match &ran {
             Ok(Ok(output)) => words(output),
             Ok(Err(error)) => error.clone(),

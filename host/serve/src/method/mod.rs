@@ -1,5 +1,6 @@
 //! What can be asked. Each method is one of the library's, and differs from it in nothing.
 
+mod batch;
 mod call;
 mod command;
 mod session;
@@ -18,7 +19,7 @@ use crate::server::Server;
 use crate::state::State;
 
 /// Every method behind the handshake.
-pub(crate) const NAMES: [&str; 17] = [
+pub(crate) const NAMES: [&str; 18] = [
     "session/open",
     "session/compact",
     "session/close",
@@ -28,6 +29,7 @@ pub(crate) const NAMES: [&str; 17] = [
     "turn/end",
     "beforeToolCall",
     "afterToolCall",
+    "batch/plan",
     "tools/list",
     "tools/find",
     "tools/call",
@@ -94,6 +96,7 @@ pub(crate) fn begin(
         "turn/end" => turn::end(client, params),
         "beforeToolCall" => call::before(client, params),
         "afterToolCall" => call::after(client, params),
+        "batch/plan" => batch::plan(client, params),
         "tools/list" => tool::list(client, params),
         "tools/find" => tool::find(client, params),
         "tools/call" => tool::call(client, params),
@@ -157,6 +160,6 @@ mod tests {
     fn a_method_that_there_is_not_is_told_with_the_near_one() {
         let said = unknown("beforeToolcall").to_string();
         assert_eq!(said, "there is no method `beforeToolcall`; did you mean `beforeToolCall`?");
-        assert_eq!(unknown("batch/plan").to_string(), "there is no method `batch/plan`");
+        assert_eq!(unknown("worker/list").to_string(), "there is no method `worker/list`");
     }
 }
