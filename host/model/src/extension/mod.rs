@@ -6,6 +6,7 @@
 
 mod change;
 mod entry;
+mod library;
 
 use std::fmt;
 use std::pin::Pin;
@@ -16,6 +17,10 @@ use serde_json::Value;
 pub use change::{Change, ChangeKind, Changes};
 pub use entry::{
     CommandEntry, Content, Known, ResourceEntry, SKILL_MIME, SkillEntry, ToolEntry, ToolResult, ToolTraits,
+};
+pub use library::{
+    Coverage, DeclaredReference, FileFacts, Library, LibraryFile, LibraryPrompt, LibraryRoot, LibrarySkill,
+    LibrarySource, SharedFile,
 };
 
 /// An answer that may take time. Dropping it gives up.

@@ -137,7 +137,7 @@ impl SkillProvider for LocalSkills {
 }
 
 /// Files are waited for on a thread that has nothing else to do.
-fn off_the_executor<'a, T: Send + 'static>(
+pub(super) fn off_the_executor<'a, T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ExtensionError> + Send + 'static,
 ) -> Answer<'a, T> {
     Box::pin(async move {
