@@ -94,11 +94,22 @@ pub struct LibraryPrompt {
     pub facts: FileFacts,
 }
 
+/// A skill that is there and cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkippedSkill {
+    /// Its path below its root.
+    pub slug: String,
+    /// Why.
+    pub why: String,
+}
+
 /// Everything that there is, as it was at one look.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Library {
     /// By slug.
     pub skills: Vec<Arc<LibrarySkill>>,
+    /// What cannot be used, by slug.
+    pub skipped: Vec<SkippedSkill>,
     /// Every file of every skill, by address.
     pub files: BTreeMap<String, LibraryFile>,
     /// Every shared file that some skill declares: its canonical path, and what tells two

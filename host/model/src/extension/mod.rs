@@ -20,7 +20,7 @@ pub use entry::{
 };
 pub use library::{
     Coverage, DeclaredReference, FileFacts, Library, LibraryFile, LibraryPrompt, LibraryRoot, LibrarySkill,
-    LibrarySource, SharedFile,
+    LibrarySource, SharedFile, SkippedSkill,
 };
 
 /// An answer that may take time. Dropping it gives up.

@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use portcullis_model::extension::{DeclaredReference, Library, LibraryFile, LibrarySkill};
+use portcullis_model::extension::{DeclaredReference, Library, LibraryFile, LibrarySkill, SkippedSkill};
 use portcullis_runtime::Digest;
 
 use super::super::address::{address, address_of};
 use super::super::bundle::{BUNDLE_BYTES_MAX, BUNDLE_FILES_MAX, Bundle};
-use super::super::catalog::{Catalog, Skill};
+use super::super::catalog::{Catalog, Skill, SkillState};
 use super::super::code::{SkillCode, one_line};
 use super::super::document::{SKILL_FILE, SkillDocument};
 use super::super::folder::below;
+use super::super::load::why_not_usable;
 use super::super::place::Stamp;
 use super::super::reference::{REFERENCE_MAX, References, place_of};
 use super::held::{Held, Spot};
@@ -97,6 +98,11 @@ impl<'h> Builder<'h> {
             bytes = bytes.saturating_add(draft.files.values().sum());
         }
         self.library.skills = drafts.into_iter().map(|draft| Arc::new(self.skill(draft))).collect();
+        // Whom the user hides from models is not told of, and the winner of a path is enough.
+        let is_told = |skill: &&Skill| matches!(skill.state, SkillState::Skipped | SkillState::Untrusted);
+        let skipped = catalog.all().iter().filter(is_told);
+        let skipped = skipped.map(|skill| SkippedSkill { slug: skill.slug.clone(), why: why_not_usable(skill) });
+        self.library.skipped = skipped.collect();
     }
 
     /// None: the skill is no longer what the catalogue says, and the next look finds out.
