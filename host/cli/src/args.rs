@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 mod kept;
+mod mcp;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ pub(crate) use kept::{
     SkillValidateArguments, SkillVerb, TrustAddArguments, TrustRemoveArguments, TrustStatusArguments,
     TrustVerb, VerifyArguments,
 };
+pub(crate) use mcp::{McpSkillsArguments, McpVerb, PlaceArgument, TransportChoice};
 
 const AFTER: &str = "\
 Exit codes: 0 done or allowed; 2 refused; 1 the answer is no or the input is wrong; 3 an internal fault. \
@@ -104,6 +106,9 @@ pub(crate) enum Verb {
     /// Look at the skills that there are, and at what is wrong with one.
     #[command(subcommand)]
     Skill(SkillVerb),
+    /// Serve what there is to MCP clients.
+    #[command(subcommand)]
+    Mcp(McpVerb),
     /// Look up what was decided, and check that nobody changed it.
     #[command(subcommand)]
     Ledger(LedgerVerb),

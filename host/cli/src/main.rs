@@ -13,12 +13,14 @@ mod hooks;
 mod install;
 mod ledger;
 mod log;
+mod mcp;
 mod memory;
 mod open;
 mod plugin;
 mod printer;
 mod process;
 mod serve;
+mod signal;
 mod skill;
 #[cfg(not(feature = "compiler"))]
 mod start;
@@ -90,6 +92,7 @@ fn main() -> ExitCode {
         Verb::Config(verb) => config::run(&arguments.common, &verb, &environment, &printer),
         Verb::Trust(verb) => trust::run(&arguments.common, &verb, &environment, &printer),
         Verb::Skill(verb) => skill::run(&arguments.common, &verb, &environment, &printer),
+        Verb::Mcp(verb) => mcp::run(&arguments.common, &verb, &environment, &printer),
         Verb::Ledger(verb) => ledger::run(&verb, &environment, &printer),
     };
     exit.unwrap_or_else(|error| {

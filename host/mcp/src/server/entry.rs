@@ -112,3 +112,10 @@ fn meta(key: &str, block: JsonObject) -> MetaObject {
     let key = format!("io.{}/{key}", product::NAME);
     MetaObject(JsonObject::from_iter([(key, Value::Object(block))]))
 }
+
+/// The bytes of a blob.
+#[cfg(test)]
+pub(super) fn decode(blob: &str) -> Vec<u8> {
+    use base64::Engine as _;
+    base64::prelude::BASE64_STANDARD.decode(blob).unwrap()
+}

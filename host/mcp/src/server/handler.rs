@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use portcullis_model::product;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, GetSkillRequestParams, GetSkillResult, Implementation,
-    InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListSkillsResult, ListToolsResult, MetaObject, PaginatedRequestParams, PromptMessage,
-    ProtocolVersion, ReadResourceDirectoryRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, GetSkillRequestParams, GetSkillResult,
+    Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult, MetaObject,
+    PaginatedRequestParams, PromptMessage, ProtocolVersion, ReadResourceDirectoryRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate, Role, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -277,11 +278,17 @@ impl ServerHandler for Handler {
         Ok(result.into())
     }
 
-    async fn on_custom_request(&self, request: CustomRequest, _: Context) -> Result<CustomResult, ErrorData> {
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: Context,
+    ) -> Result<CustomResult, ErrorData> {
         // What has a known name and came here did not fit it.
         let method = request.method.as_str();
-        if METHODS.contains(&method) {
-            return Err(ErrorData::invalid_params(format!("the parameters of `{method}` are not understood"), None));
+        let is_modern = is_modern(&context);
+        if METHODS.contains(&method) || (!is_modern && HANDSHAKE_METHODS.contains(&method)) {
+            let why = format!("the parameters of `{method}` are not understood");
+            return Err(ErrorData::invalid_params(why, None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, shown(method), None))
     }
@@ -320,17 +327,17 @@ impl ServerHandler for Handler {
 }
 
 /// The methods that this server answers and that need parameters.
-const METHODS: [&str; 9] = [
-    "initialize",
+const METHODS: [&str; 6] = [
     "prompts/get",
     "resources/directory/read",
     "resources/read",
-    "resources/subscribe",
-    "resources/unsubscribe",
     "skills/get",
     "subscriptions/listen",
     "tools/call",
 ];
+
+/// Those that the stateless revision does not have any more.
+const HANDSHAKE_METHODS: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
 
 impl Handler {
     fn may_subscribe(&self, uri: &str) -> Result<(), ErrorData> {

@@ -71,10 +71,11 @@ impl References {
         if let Some(found) = self.found.get(&path) {
             return found.clone();
         }
-        let found = fs::canonicalize(&path).map_err(|_| "there is no such file".to_owned()).and_then(|file| {
-            let is_file = self.meta(&file).is_some_and(Metadata::is_file);
-            if is_file { Ok(file) } else { Err("it is no file".to_owned()) }
-        });
+        let found =
+            fs::canonicalize(&path).map_err(|_| "there is no such file".to_owned()).and_then(|file| {
+                let is_file = self.meta(&file).is_some_and(Metadata::is_file);
+                if is_file { Ok(file) } else { Err("it is no file".to_owned()) }
+            });
         self.found.insert(path, found.clone());
         found
     }

@@ -97,9 +97,9 @@ pub(super) async fn call(
         }
     };
     Ok(match output {
-        Ok(Output { text, .. }) if text.len() > OUTPUT_MAX => failed(format!(
-            "the answer would have more than {OUTPUT_MAX} bytes; ask for less at once"
-        )),
+        Ok(Output { text, .. }) if text.len() > OUTPUT_MAX => {
+            failed(format!("the answer would have more than {OUTPUT_MAX} bytes; ask for less at once"))
+        }
         Ok(Output { data, text }) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
             result.structured_content = Some(data);

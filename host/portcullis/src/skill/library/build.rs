@@ -101,7 +101,8 @@ impl<'h> Builder<'h> {
         // Whom the user hides from models is not told of, and the winner of a path is enough.
         let is_told = |skill: &&Skill| matches!(skill.state, SkillState::Skipped | SkillState::Untrusted);
         let skipped = catalog.all().iter().filter(is_told);
-        let skipped = skipped.map(|skill| SkippedSkill { slug: skill.slug.clone(), why: why_not_usable(skill) });
+        let skipped =
+            skipped.map(|skill| SkippedSkill { slug: skill.slug.clone(), why: why_not_usable(skill) });
         self.library.skipped = skipped.collect();
     }
 

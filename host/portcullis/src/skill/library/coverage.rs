@@ -158,8 +158,7 @@ mod tests {
     fn what_is_hidden_or_nobody_serves_concerns_nothing() {
         let places = places();
         let concern = |path: &str| places.concern(&[PathBuf::from(path)]);
-        for path in
-            ["/a", "/a/x/SKILL.md", "/a/.gitignore", "/a/x/.ignore", "/p/x.md", "/p", "/f/AGENTS.md"]
+        for path in ["/a", "/a/x/SKILL.md", "/a/.gitignore", "/a/x/.ignore", "/p/x.md", "/p", "/f/AGENTS.md"]
         {
             assert!(concern(path), "{path}");
         }

@@ -66,7 +66,10 @@ impl Held {
         self.reads += 1;
         let (bytes, meta) = place::read_with_meta(spot.base, spot.inside, most)?;
         if bytes.len() > most {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes")));
+            return Err(io::Error::new(
+                io::ErrorKind::FileTooLarge,
+                format!("it has more than {most} bytes"),
+            ));
         }
         let facts = facts(&meta, bytes.len());
         let digest = format!("sha256:{}", Digest::of(&bytes));
@@ -116,10 +119,7 @@ mod tests {
         };
         let (first, reads) = look(&mut held, later);
         assert_eq!((&*first.bytes, reads), (&b"one"[..], 1));
-        assert_eq!(
-            first.digest,
-            "sha256:7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
-        );
+        assert_eq!(first.digest, "sha256:7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed");
         let (again, reads) = look(&mut held, later);
         assert!(std::sync::Arc::ptr_eq(&first.bytes, &again.bytes) && reads == 0);
         assert!(first.facts.modified.as_deref().is_some_and(|time| time.ends_with('Z') && time.len() == 20));

@@ -119,7 +119,10 @@ mod tests {
         let put = |path: &str, text: &str| fs::write(home.path().join(path), text).unwrap();
         put("AGENTS.md", "Be brief.\n");
         put("prompts/AGENTS.md", "Shadowed.\n");
-        put("prompts/review.md", "---\nname: code.review\ntitle: Review\ndescription: Reviews.\n---\nLook.\n");
+        put(
+            "prompts/review.md",
+            "---\nname: code.review\ntitle: Review\ndescription: Reviews.\n---\nLook.\n",
+        );
         put("prompts/not-me.md", "x");
         put("prompts/with blank.md", "x");
         put(&format!("prompts/{}.md", "n".repeat(129)), "x");
