@@ -196,6 +196,10 @@ pub(crate) struct InstallArguments {
     /// asks for all already].
     #[arg(long, value_name = "WHICH")]
     pub(crate) events: Option<EventChoice>,
+    /// Write the skills server (`portcullis mcp skills`) into the agent's MCP configuration
+    /// instead of the hook entry.
+    #[arg(long, conflicts_with = "events")]
+    pub(crate) skills: bool,
     /// Show what would change, and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -254,6 +258,9 @@ pub(crate) struct UninstallArguments {
     /// Look at the project's file instead of the user's.
     #[arg(long)]
     pub(crate) project: bool,
+    /// Remove the skills server from the agent's MCP configuration instead of the hook entry.
+    #[arg(long)]
+    pub(crate) skills: bool,
     /// Show what would change, and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
