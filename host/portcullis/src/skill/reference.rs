@@ -61,6 +61,12 @@ impl References {
         self.metas.get(file)?.as_ref()
     }
 
+    /// How many files were looked at.
+    #[cfg(test)]
+    pub(super) fn looks(&self) -> usize {
+        self.metas.len()
+    }
+
     /// The file itself. `directory` has no links in it, so going up from there is what it
     /// looks like, and skills side by side come to one path.
     fn find(&mut self, directory: &Path, declared: &str) -> Result<PathBuf, String> {

@@ -12,7 +12,8 @@ use portcullis_model::config::ChannelsConfig;
 use portcullis_model::extension::{Changes, Coverage, Library, LibrarySource as _};
 use tempfile::TempDir;
 
-use super::super::{SkillOrigin, SkillRoot};
+use super::super::reference::References;
+use super::super::{ScanLimits, Scanner, SkillOrigin, SkillRoot};
 use super::{LibraryPlaces, LocalLibrary, PromptDirectory, PromptPlaces};
 use crate::policy::SkillChannel;
 
@@ -323,4 +324,19 @@ fn a_root_that_nobody_watches_is_served_as_it_was_looked_at() {
     home.put("skills/one/SKILL.md", "---\nname: one\ndescription: Other.\n---\n");
     assert_eq!(library.files["skill://one/SKILL.md"], before);
     assert_eq!(look(&source).skill("one").unwrap().description, "Other.");
+}
+
+#[test]
+fn a_shared_file_is_looked_at_once_however_many_skills_name_it() {
+    let home = Home::new();
+    home.put("skills/references/x.md", "x");
+    for number in 0..50 {
+        home.skill(&format!("s{number}"), "references: [../references/x.md]\n");
+    }
+    let root = SkillRoot::new(home.at("skills"), SkillOrigin::Named);
+    let catalog = Scanner::new(vec![root], ScanLimits::default()).look();
+    let mut references = References::default();
+    let all: Vec<_> = catalog.usable().flat_map(|skill| references.of(skill)).collect();
+    assert_eq!((all.len(), references.looks()), (50, 1));
+    assert!(all.iter().all(|own| own.file == all[0].file && own.copy.is_some()));
 }
