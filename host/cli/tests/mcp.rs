@@ -159,7 +159,8 @@ fn flags_count_in_the_order_in_which_they_are_given() {
     assert_eq!(first.skills(), pairs(&[("other", "Other."), ("same", "First.")]));
     let mut second = Pipes::start(&user, &["--skill-dir", &b, "--skill-dir", &a]);
     assert_eq!(second.skills(), pairs(&[("other", "Other."), ("same", "Second.")]));
-    let some = json!({ "dir": user.path("b"), "include": ["*"], "ignore": ["o*"], "watch": false }).to_string();
+    let some =
+        json!({ "dir": user.path("b"), "include": ["*"], "ignore": ["o*"], "watch": false }).to_string();
     let mut some = Pipes::start(&user, &["--skill-dir", &some]);
     assert_eq!(some.skills(), pairs(&[("same", "Second.")]));
     let watch = some.call("list_skills", json!({}))["structuredContent"]["watch"].clone();
@@ -218,7 +219,10 @@ fn an_edited_skill_gives_exactly_its_news_and_a_burst_gives_them_once() {
         heard.push(what);
     }
     heard.sort();
-    assert_eq!(heard, ["notifications/resources/list_changed", "portcullis://skills", "skill://one/SKILL.md"]);
+    assert_eq!(
+        heard,
+        ["notifications/resources/list_changed", "portcullis://skills", "skill://one/SKILL.md"]
+    );
     // Nobody asked for a look, and what is read is what was told of.
     let read = pipes.ask("resources/read", json!({ "uri": "skill://one/SKILL.md" }));
     assert!(read["contents"][0]["text"].as_str().unwrap().contains("Number 19."));
@@ -302,7 +306,10 @@ fn over_http_a_token_is_asked_for_and_without_one_there_is_a_warning() {
     let (dir, file) = (place(&user, "skills"), user.write("token", "from-file\n"));
     let open = Web::start(&user, &["--skill-dir", &dir], None);
     let (status, body) = open.list("");
-    assert!(status == "200" && body.contains("skill://one/SKILL.md") && body.contains("\"ttlMs\":0"), "{body}");
+    assert!(
+        status == "200" && body.contains("skill://one/SKILL.md") && body.contains("\"ttlMs\":0"),
+        "{body}"
+    );
     assert_eq!(open.list("Origin: https://evil.example\r\n").0, "403");
     let (code, errors) = open.end();
     assert!(code == Some(0) && errors.contains("no token"), "{errors}");
@@ -326,7 +333,8 @@ fn the_server_is_written_into_an_agents_configuration_and_taken_out_again() {
     assert!(dry.code == Some(0) && dry.stdout.contains("portcullis-skills"), "{dry}");
     assert!(!user.path("home/.claude.json").exists());
     assert_eq!(user.run(&["install", "claude", "--skills"], "").code, Some(0));
-    let written: Value = serde_json::from_str(&fs::read_to_string(user.path("home/.claude.json")).unwrap()).unwrap();
+    let written: Value =
+        serde_json::from_str(&fs::read_to_string(user.path("home/.claude.json")).unwrap()).unwrap();
     let entry = &written["mcpServers"]["portcullis-skills"];
     assert_eq!(entry["args"], json!(["mcp", "skills"]));
     // The very entry starts a server that answers.

@@ -109,7 +109,7 @@ mod tests {
         fs::write(&path, "one").unwrap();
         let stamp = Stamp::of(&fs::symlink_metadata(&path).unwrap());
         let spot = Spot { base: home.path(), inside: "a" };
-        let later = jiff::Timestamp::now().as_second() + 10;
+        let later = portcullis_runtime::clock::utc().as_second() + 10;
         let mut held = Held::default();
         let mut look = |held: &mut Held, now| {
             held.begin();
@@ -132,7 +132,7 @@ mod tests {
         fs::write(&path, "one").unwrap();
         let stamp = Stamp::of(&fs::symlink_metadata(&path).unwrap());
         let spot = Spot { base: home.path(), inside: "a" };
-        let now = jiff::Timestamp::now().as_second();
+        let now = portcullis_runtime::clock::utc().as_second();
         let mut held = Held::default();
         held.begin();
         held.file(&spot, stamp, now, 100).unwrap();

@@ -147,7 +147,7 @@ fn what_a_host_would_refuse_is_withheld_with_the_reason_and_can_still_be_read() 
         ("Upper", "upper case"),
         ("colon", "not YAML"),
         ("twice", "twice"),
-        ("1234", "number"),
+        ("1234", "no text"),
         ("nan", "JSON"),
         ("key", "JSON"),
     ] {
