@@ -153,7 +153,7 @@ fn cites(skill: &LibrarySkill, path: &String) -> bool {
 }
 
 /// The addresses of files that are told of in another way than as files of a skill.
-fn entries_and_copies<'l>(libraries: [&'l Library; 2]) -> BTreeSet<&'l str> {
+fn entries_and_copies(libraries: [&Library; 2]) -> BTreeSet<&str> {
     let skills = libraries.into_iter().flat_map(|library| &library.skills);
     skills
         .flat_map(|skill| {

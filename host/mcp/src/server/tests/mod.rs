@@ -38,8 +38,8 @@ struct Shelf {
 #[derive(Debug, Default)]
 struct Inner {
     files: BTreeMap<String, Vec<u8>>,
-    /// By slug: the frontmatter, the shared files, and why it is withheld.
-    skills: BTreeMap<String, (Map<String, Value>, Vec<String>, Option<String>)>,
+    /// By slug.
+    skills: BTreeMap<String, Told>,
     shared: BTreeMap<String, String>,
     prompts: BTreeMap<String, String>,
     roots: Vec<LibraryRoot>,
@@ -47,6 +47,9 @@ struct Inner {
     told: u64,
     wakers: Vec<Waker>,
 }
+
+/// What a skill says: its frontmatter, its shared files, and why it is withheld.
+type Told = (Map<String, Value>, Vec<String>, Option<String>);
 
 impl Shelf {
     /// Puts a skill there, or changes its text.
@@ -169,12 +172,12 @@ impl Inner {
     }
 }
 
-struct Told {
+struct News {
     shelf: Arc<Shelf>,
     count: u64,
 }
 
-impl Changes for Told {
+impl Changes for News {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Change, ExtensionError>>> {
         let mut inner = self.shelf.inner.lock().unwrap();
         if inner.told == self.count {
@@ -221,7 +224,7 @@ impl LibrarySource for Source {
 
     fn changes(&self) -> Option<Box<dyn Changes>> {
         let count = self.0.inner.lock().unwrap().told;
-        Some(Box::new(Told { shelf: Arc::clone(&self.0), count }))
+        Some(Box::new(News { shelf: Arc::clone(&self.0), count }))
     }
 }
 

@@ -202,6 +202,15 @@ async fn a_client_of_an_older_revision_is_promised_no_news_over_http() {
     let (_, body) = web.post(PATH, &[("MCP-Protocol-Version", LEGACY)], &list.to_string()).await;
     let answer: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(answer["result"]["skills"].as_array().unwrap().len(), 2);
+    // No session is given, and one that a client makes up is nobody's.
+    let made_up = [("MCP-Protocol-Version", LEGACY), ("Mcp-Session-Id", "made-up")];
+    let mut stream = web.connect(PATH, &made_up, &list.to_string()).await;
+    let mut whole = String::new();
+    stream.read_to_string(&mut whole).await.unwrap();
+    assert!(
+        whole.starts_with("HTTP/1.1 200") && !whole.to_ascii_lowercase().contains("mcp-session-id"),
+        "{whole}"
+    );
     let subscribe = json!({ "jsonrpc": "2.0", "id": 3, "method": "resources/subscribe", "params": { "uri": "portcullis://skills" } });
     let (_, body) = web.post(PATH, &[("MCP-Protocol-Version", LEGACY)], &subscribe.to_string()).await;
     let answer: Value = serde_json::from_str(&body).unwrap();

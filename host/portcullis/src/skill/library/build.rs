@@ -74,17 +74,25 @@ pub(super) struct Builder<'h> {
     /// For each shared file a skill that declares it.
     pub(super) citing: BTreeMap<String, Skill>,
     pub(super) warnings: Vec<String>,
+    /// A skill is not what the catalogue says: somebody wrote while it was looked at.
+    pub(super) has_moved: bool,
 }
 
 impl<'h> Builder<'h> {
     pub(super) fn new(held: &'h mut Held, now: i64) -> Self {
         let (library, warnings) = (Library::default(), Vec::new());
         let (shared, sources, citing) = (References::default(), BTreeMap::new(), BTreeMap::new());
-        Self { held, now, shared, sources, library, citing, warnings }
+        Self { held, now, shared, sources, library, citing, warnings, has_moved: false }
     }
 
     pub(super) fn skills(&mut self, catalog: &Catalog) {
-        let mut drafts: Vec<Draft<'_>> = catalog.usable().filter_map(|skill| self.draft(skill)).collect();
+        let mut drafts = Vec::new();
+        for skill in catalog.usable() {
+            match self.draft(skill) {
+                Some(draft) => drafts.push(draft),
+                None => self.has_moved = true,
+            }
+        }
         add_copies_of_nested(&mut drafts);
         let mut bytes = 0_u64;
         for draft in &mut drafts {
@@ -106,7 +114,7 @@ impl<'h> Builder<'h> {
         self.library.skipped = skipped.collect();
     }
 
-    /// None: the skill is no longer what the catalogue says, and the next look finds out.
+    /// None: the skill is no longer what the catalogue says.
     fn draft<'c>(&mut self, skill: &'c Skill) -> Option<Draft<'c>> {
         let mut withheld = None;
         let bundle = Bundle::of(skill).unwrap_or_else(|error| {

@@ -10,7 +10,7 @@ mod prose;
 mod tests;
 mod watch;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -37,6 +37,9 @@ use coverage::{Places, Reach, Watched};
 use held::Held;
 use prose::Prose;
 use watch::Watch;
+
+/// How often a look is begun anew because somebody wrote meanwhile.
+const LOOKS: usize = 3;
 
 /// What a library is made of.
 #[derive(Debug)]
@@ -133,10 +136,19 @@ impl LocalLibrary {
 impl Inner {
     fn look(&self) -> Arc<Library> {
         // One look at a time: what is held and what was seen belong together.
-        let mut scanner = lock(&self.scanner);
+        let (mut scanner, mut held) = (lock(&self.scanner), lock(&self.held));
+        for _ in 1..LOOKS {
+            if let Some(library) = self.look_once(&mut scanner, &mut held, false) {
+                return library;
+            }
+        }
+        self.look_once(&mut scanner, &mut held, true).unwrap_or_default()
+    }
+
+    /// None: somebody wrote meanwhile. In the `last` look such a skill is left out.
+    fn look_once(&self, scanner: &mut Scanner, held: &mut Held, last: bool) -> Option<Arc<Library>> {
         let mut catalog = super::Catalog::clone(&scanner.look());
         catalog.permit(&self.channel);
-        let mut held = lock(&self.held);
         held.begin();
         let now = clock::utc().as_second();
         let mut warnings = catalog
@@ -144,15 +156,19 @@ impl Inner {
             .iter()
             .map(|problem| format!("{}: {}; {}", problem.path.display(), problem.message, problem.remedy))
             .collect();
-        let prompts = prompt::look(&self.prompts, &mut held, now, &mut warnings);
-        let mut builder = Builder::new(&mut held, now);
+        let prompts = prompt::look(&self.prompts, held, now, &mut warnings);
+        let mut builder = Builder::new(held, now);
         builder.skills(&catalog);
+        if builder.has_moved && !last {
+            return None;
+        }
         let Builder { mut library, citing, warnings: more, .. } = builder;
         held.end();
         library.prompts = prompts;
         warnings.extend(more);
         let mut seen = lock(&self.seen);
-        for warning in warnings.iter().filter(|warning| !seen.warnings.contains(warning)) {
+        let told: HashSet<&String> = seen.warnings.iter().collect();
+        for warning in warnings.iter().filter(|warning| !told.contains(warning)) {
             tracing::warn!("{warning}");
         }
         if *seen.library != library {
@@ -160,7 +176,7 @@ impl Inner {
         }
         seen.citing = citing;
         seen.warnings = warnings;
-        Arc::clone(&seen.library)
+        Some(Arc::clone(&seen.library))
     }
 
     fn shared(&self, path: &str) -> Option<SharedFile> {
