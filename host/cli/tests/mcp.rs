@@ -268,7 +268,12 @@ impl Web {
     }
 
     fn list(&self, headers: &str) -> (String, String) {
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "skills/list", "params": { "_meta": {
+        self.ask("skills/list", headers)
+    }
+
+    /// The status and the body.
+    fn ask(&self, method: &str, headers: &str) -> (String, String) {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": { "_meta": {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {},
         } } })
@@ -277,7 +282,7 @@ impl Web {
         let head = format!(
             "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n\
              Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
-             Mcp-Method: skills/list\r\nContent-Length: {}\r\n{headers}\r\n{body}",
+             Mcp-Method: {method}\r\nContent-Length: {}\r\n{headers}\r\n{body}",
             self.address,
             body.len()
         );
@@ -311,8 +316,14 @@ fn over_http_a_token_is_asked_for_and_without_one_there_is_a_warning() {
         "{body}"
     );
     assert_eq!(open.list("Origin: https://evil.example\r\n").0, "403");
+    let home = user.path("skills").display().to_string();
+    let (_, resources) = open.ask("resources/list", "");
+    assert!(resources.contains("io.portcullis/skill") && !resources.contains(&home), "{resources}");
     let (code, errors) = open.end();
     assert!(code == Some(0) && errors.contains("no token"), "{errors}");
+    let telling = Web::start(&user, &["--skill-dir", &dir, "--show-paths"], None);
+    assert!(telling.ask("resources/list", "").1.contains(&home));
+    drop(telling.end());
     let by_variable = Web::start(&user, &["--skill-dir", &dir], Some("from-variable"));
     assert_eq!(by_variable.list(""), ("401".to_owned(), String::new()));
     assert_eq!(by_variable.list("Authorization: Bearer from-variable\r\n").0, "200");

@@ -111,7 +111,7 @@ mod tests {
         let spot = Spot { base: home.path(), inside: "a" };
         let later = portcullis_runtime::clock::utc().as_second() + 10;
         let mut held = Held::default();
-        let mut look = |held: &mut Held, now| {
+        let look = |held: &mut Held, now| {
             held.begin();
             let file = held.file(&spot, stamp, now, 100).unwrap();
             held.end();
