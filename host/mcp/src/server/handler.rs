@@ -1,6 +1,7 @@
 //! The methods of the protocol, answered from the library as it was seen last.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use portcullis_model::product;
 use rmcp::model::{
@@ -28,13 +29,15 @@ const SUBSCRIPTIONS_MAX: usize = 4096;
 #[derive(Debug, Clone)]
 pub(super) struct Handler {
     state: Arc<State>,
+    /// The client is told of everything already.
+    is_told: Arc<AtomicBool>,
 }
 
 type Context = RequestContext<RoleServer>;
 
 impl Handler {
     pub(super) fn new(state: Arc<State>) -> Self {
-        Self { state }
+        Self { state, is_told: Arc::default() }
     }
 
     /// How long an answer holds, and for whom. A revision without these fields gets none.
@@ -134,7 +137,12 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        if self.state.manner.transport == Transport::Pipes {
+        // Only behind a handshake does a client expect what it did not ask for, and once.
+        let is_legacy = context.peer.peer_info().is_some();
+        if self.state.manner.transport == Transport::Pipes
+            && is_legacy
+            && !self.is_told.swap(true, Ordering::Relaxed)
+        {
             let news = self.state.news();
             tokio::spawn(notify::unasked(context.peer, news, self.state.closing.clone()));
         }

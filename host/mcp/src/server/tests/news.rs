@@ -172,9 +172,32 @@ async fn a_modern_client_that_did_not_ask_hears_nothing() {
     let shelf = shelf();
     let mut client = Client::modern(&shelf).await;
     client.call("list_skills", json!({})).await;
-    shelf.skill("new", "x");
-    client.call("reload", json!({})).await;
+    client.line(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string()).await;
+    client.call("list_skills", json!({})).await;
+    for number in 0..3 {
+        shelf.skill(&format!("new-{number}"), "x");
+        client.call("reload", json!({})).await;
+    }
     assert_eq!(client.end().await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_client_that_says_twice_that_it_is_ready_hears_everything_once() {
+    let shelf = shelf();
+    let (mut client, _) = Client::legacy(&shelf).await;
+    client.line(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string()).await;
+    client.call("list_skills", json!({})).await;
+    for _ in 0..2 {
+        shelf.prompt("AGENTS", "Be long.\n");
+        client.call("reload", json!({})).await;
+        shelf.prompt("AGENTS", "Be brief.\n");
+        client.call("reload", json!({})).await;
+    }
+    let mut told = std::mem::take(&mut client.news);
+    while told.len() < 12 {
+        told.push(client.next().await.unwrap());
+    }
+    assert_eq!(words(&told).iter().filter(|word| *word == PROMPTS).count(), 4);
 }
 
 #[tokio::test]
