@@ -5,8 +5,8 @@
 //! Nothing that an agent says about itself counts.
 
 mod client;
-mod install;
-mod process;
+pub(crate) mod install;
+pub(crate) mod process;
 mod turn;
 
 use std::path::{Path, PathBuf};
@@ -134,7 +134,7 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<()> {
         return Ok(());
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the workspace has no root")?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let target = target(root);
     let installed = install::ensure(&target.join("agents"), options.latest)?;
     let hook = match &options.hook {
         Some(file) => file.canonicalize().with_context(|| format!("no such hook: {}", file.display()))?,
@@ -218,7 +218,13 @@ fn judge(arm: &Arm, outcome: &turn::Outcome) -> (&'static str, Option<String>) {
     (seen, Some(format!("{wrong}; see {}", outcome.kept.display())))
 }
 
-fn build(root: &Path, target: &Path) -> Result<PathBuf> {
+/// Where cargo builds.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
+
+/// Builds the program as a newcomer would.
+pub(crate) fn build(root: &Path, target: &Path) -> Result<PathBuf> {
     eprintln!("building portcullis (release)");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

@@ -10,6 +10,7 @@
 mod agents;
 mod benign;
 mod codegen;
+mod conformance;
 mod dist;
 mod plugins;
 mod process;
@@ -25,6 +26,7 @@ cargo xtask codegen                         the pages of docs/reference that are
 cargo xtask benign                          what the guards refuse of Debian's own scripts
 cargo xtask dist                            the program as it is shipped, in target/dist
 cargo xtask tidy                            the rules of the house; a test runs them too
+cargo xtask conformance [--program FILE]      the skills server against the suites of the protocol's makers
 cargo xtask agents [--only CLIENT]…         real agents against a scripted model, with and without the hook";
 
 fn main() -> anyhow::Result<()> {
@@ -40,6 +42,7 @@ fn main() -> anyhow::Result<()> {
             "benign" => benign::run(rest),
             "dist" => dist::run(),
             "tidy" => tidy::run(rest),
+            "conformance" => conformance::run(rest),
             "agents" => agents::run(rest.iter().cloned()),
             _ => bail!("no such task: `{task}`\n\n{HELP}"),
         },

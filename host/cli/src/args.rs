@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 mod kept;
+mod mcp;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ pub(crate) use kept::{
     SkillListArguments, SkillShowArguments, SkillValidateArguments, SkillVerb, TrustAddArguments,
     TrustRemoveArguments, TrustStatusArguments, TrustVerb, VerifyArguments,
 };
+pub(crate) use mcp::{McpSkillsArguments, McpVerb, PlaceArgument, TransportChoice};
 
 const AFTER: &str = "\
 Exit codes: 0 done or allowed; 2 refused; 1 the answer is no or the input is wrong; 3 an internal fault. \
@@ -107,6 +109,9 @@ pub(crate) enum Verb {
     /// Look at the commands that a person can type, and at what becomes of one.
     #[command(subcommand)]
     Command(CommandVerb),
+    /// Serve what there is to MCP clients.
+    #[command(subcommand)]
+    Mcp(McpVerb),
     /// Look up what was decided, and check that nobody changed it.
     #[command(subcommand)]
     Ledger(LedgerVerb),
@@ -194,6 +199,10 @@ pub(crate) struct InstallArguments {
     /// asks for all already].
     #[arg(long, value_name = "WHICH")]
     pub(crate) events: Option<EventChoice>,
+    /// Write the skills server (`portcullis mcp skills`) into the agent's MCP configuration
+    /// instead of the hook entry.
+    #[arg(long, conflicts_with = "events")]
+    pub(crate) skills: bool,
     /// Show what would change, and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -252,6 +261,9 @@ pub(crate) struct UninstallArguments {
     /// Look at the project's file instead of the user's.
     #[arg(long)]
     pub(crate) project: bool,
+    /// Remove the skills server from the agent's MCP configuration instead of the hook entry.
+    #[arg(long)]
+    pub(crate) skills: bool,
     /// Show what would change, and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,

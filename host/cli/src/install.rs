@@ -24,6 +24,11 @@ pub(crate) fn install(
     environment: &Environment,
     printer: &Printer,
 ) -> anyhow::Result<Exit> {
+    if verb.skills {
+        let options =
+            ServerOptions { is_wanted: true, project: verb.project, dry_run: verb.dry_run, json: verb.json };
+        return server(&verb.agents, options, common, environment, printer);
+    }
     let mut exit = Exit::Done;
     // A configuration that cannot be read must not keep an agent without its gate.
     let needed = needed(common, environment).unwrap_or_else(|error| {
@@ -67,6 +72,11 @@ pub(crate) fn uninstall(
     environment: &Environment,
     printer: &Printer,
 ) -> anyhow::Result<Exit> {
+    if verb.skills {
+        let options =
+            ServerOptions { is_wanted: false, project: verb.project, dry_run: verb.dry_run, json: verb.json };
+        return server(&verb.agents, options, common, environment, printer);
+    }
     for agent in agents(&verb.agents)? {
         let wanted = installation(agent, scope(verb.project), common, environment)?;
         let changes = carry_out(verb.dry_run, || wanted.plan_removal())?;
@@ -74,6 +84,43 @@ pub(crate) fn uninstall(
             printer.line(&report(&wanted, &changes, None, None).to_string())?;
         } else {
             tell(printer, &wanted, &changes, verb.dry_run, "has no entry of Portcullis")?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// What is said of the skills server in an agent's MCP configuration.
+struct ServerOptions {
+    is_wanted: bool,
+    project: bool,
+    dry_run: bool,
+    json: bool,
+}
+
+/// Writes or removes the skills server.
+fn server(
+    names: &[String],
+    options: ServerOptions,
+    common: &Common,
+    environment: &Environment,
+    printer: &Printer,
+) -> anyhow::Result<Exit> {
+    let ServerOptions { is_wanted, project, dry_run, json } = options;
+    for agent in agents(names)? {
+        let wanted = installation(agent, scope(project), common, environment)?;
+        let plan = || if is_wanted { wanted.plan_server() } else { wanted.plan_server_removal() };
+        let changes = carry_out(dry_run, plan)?;
+        if json {
+            printer.line(&report(&wanted, &changes, None, None).to_string())?;
+            continue;
+        }
+        if changes.is_empty() {
+            let has = if is_wanted { "already has" } else { "does not have" };
+            printer.line(&format!("{agent}: {has} the skills server"))?;
+        }
+        tell_changes(printer, agent, &changes, dry_run)?;
+        if is_wanted && !dry_run && !changes.is_empty() {
+            printer.line("  next: start it anew; it reads its MCP servers when it starts")?;
         }
     }
     Ok(Exit::Done)
@@ -188,13 +235,17 @@ fn tell(
         let files: Vec<_> = wanted.standing()?.iter().map(|at| at.path.display().to_string()).collect();
         printer.line(&format!("{}: {unchanged} ({})", wanted.agent, files.join(", ")))?;
     }
+    tell_changes(printer, wanted.agent, changes, dry_run)
+}
+
+fn tell_changes(printer: &Printer, agent: Agent, changes: &[Changed], dry_run: bool) -> anyhow::Result<()> {
     for change in changes {
         let verb = match (dry_run, change.after.is_some()) {
             (true, _) => "would change",
             (false, true) => "wrote",
             (false, false) => "removed",
         };
-        printer.line(&format!("{}: {verb} {}", wanted.agent, change.path))?;
+        printer.line(&format!("{agent}: {verb} {}", change.path))?;
         if dry_run {
             let (before, after) = (change.before.as_deref(), change.after.as_deref());
             let diff = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());

@@ -30,7 +30,9 @@ struct Lines {
 
 impl Subscriber for Lines {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= self.level
+        // To the library of a protocol a client that hangs up is an error, and to nobody else.
+        let is_of_protocol = metadata.target().starts_with("rmcp");
+        *metadata.level() <= self.level && (!is_of_protocol || self.level > LevelFilter::ERROR)
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {

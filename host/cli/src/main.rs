@@ -14,12 +14,14 @@ mod hooks;
 mod install;
 mod ledger;
 mod log;
+mod mcp;
 mod memory;
 mod open;
 mod plugin;
 mod printer;
 mod process;
 mod serve;
+mod signal;
 mod skill;
 #[cfg(not(feature = "compiler"))]
 mod start;
@@ -92,6 +94,7 @@ fn main() -> ExitCode {
         Verb::Trust(verb) => trust::run(&arguments.common, &verb, &environment, &printer),
         Verb::Skill(verb) => skill::run(&arguments.common, &verb, &environment, &printer),
         Verb::Command(verb) => command::run(&arguments.common, &verb, &environment, &printer),
+        Verb::Mcp(verb) => mcp::run(&arguments.common, &verb, &environment, &printer),
         Verb::Ledger(verb) => ledger::run(&verb, &environment, &printer),
     };
     exit.unwrap_or_else(|error| {

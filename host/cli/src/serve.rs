@@ -10,8 +10,7 @@ use tokio::io::{stdin, stdout};
 use crate::args::{Common, ServeArguments};
 use crate::environment::Environment;
 use crate::exit::Exit;
-use crate::open;
-use crate::process;
+use crate::{open, process, signal};
 
 pub(crate) fn run(common: &Common, verb: &ServeArguments, environment: &Environment) -> anyhow::Result<Exit> {
     let mut options = open::options(common, environment, None)?;
@@ -26,8 +25,8 @@ pub(crate) fn run(common: &Common, verb: &ServeArguments, environment: &Environm
     executor.block_on(async move {
         let host = Host::open(options).await?;
         let server = Server::new(host, ledger, ServeLimits::new());
-        #[cfg(unix)]
-        signals::follow(server.clone())?;
+        let ending = server.clone();
+        signal::follow(move || ending.end())?;
         match socket {
             #[cfg(unix)]
             Some(path) => at_socket(&server, &path).await?,
@@ -76,37 +75,4 @@ async fn at_socket(server: &Server, path: &std::path::Path) -> anyhow::Result<()
     }
     while clients.join_next().await.is_some() {}
     Ok(())
-}
-
-#[cfg(unix)]
-mod signals {
-    use std::os::unix::net::UnixStream;
-
-    use portcullis_serve::Server;
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    use signal_hook::low_level::pipe;
-    use tokio::io::AsyncReadExt as _;
-
-    use crate::exit::Exit;
-    use crate::process;
-
-    /// The first signal ends the server in order, the second one at once.
-    pub(super) fn follow(server: Server) -> std::io::Result<()> {
-        let (heard, sent) = UnixStream::pair()?;
-        for signal in [SIGTERM, SIGINT] {
-            pipe::register(signal, sent.try_clone()?)?;
-        }
-        heard.set_nonblocking(true)?;
-        let mut heard = tokio::net::UnixStream::from_std(heard)?;
-        tokio::spawn(async move {
-            let mut byte = [0];
-            if heard.read_exact(&mut byte).await.is_ok() {
-                server.end();
-            }
-            if heard.read_exact(&mut byte).await.is_ok() {
-                process::end(Exit::No);
-            }
-        });
-        Ok(())
-    }
 }

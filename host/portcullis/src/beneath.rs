@@ -38,6 +38,12 @@ impl Stamp {
         }
     }
 
+    /// What tells two states of a shared file apart, as a text.
+    pub(crate) fn state(&self) -> String {
+        let Self { device, inode, size, modified, .. } = self;
+        format!("{device}:{inode}:{size}:{}.{:09}", modified.0, modified.1)
+    }
+
     /// What had this stamp at `seen` has been like this for so long that a later change
     /// shows.
     pub(crate) fn was_settled(&self, seen: i64) -> bool {
@@ -69,11 +75,17 @@ pub(crate) fn open_file(base: &Path, inside: &str) -> io::Result<File> {
 /// The bytes of the file at `inside`, at most one more than `most`, and its stamp from
 /// before they were read.
 pub(crate) fn read_file(base: &Path, inside: &str, most: usize) -> io::Result<(Vec<u8>, Stamp)> {
+    let (bytes, meta) = read_with_meta(base, inside, most)?;
+    Ok((bytes, Stamp::of(&meta)))
+}
+
+/// As [`read_file`], with all that the file system said of the file.
+pub(crate) fn read_with_meta(base: &Path, inside: &str, most: usize) -> io::Result<(Vec<u8>, Metadata)> {
     let file = open_file(base, inside)?;
-    let stamp = Stamp::of(&file.metadata()?);
+    let meta = file.metadata()?;
     let mut bytes = Vec::new();
     file.take(most as u64 + 1).read_to_end(&mut bytes)?;
-    Ok((bytes, stamp))
+    Ok((bytes, meta))
 }
 
 /// What an entry of a directory is.

@@ -38,6 +38,32 @@ impl Installed {
 
 /// Installs what is not there yet.
 pub(crate) fn ensure(folder: &Path, latest: bool) -> Result<Installed> {
+    let (modules, path) = node(folder)?;
+    let mut wanted: Vec<String> = Client::ALL
+        .into_iter()
+        .filter(|client| latest || version(&modules, client.package()).as_deref() != Some(client.last_seen()))
+        .map(|client| format!("{}@{}", client.package(), if latest { "latest" } else { client.last_seen() }))
+        .collect();
+    wanted.dedup();
+    if !wanted.is_empty() {
+        npm(folder, &path, &wanted)?;
+    }
+    Ok(Installed { modules, path })
+}
+
+/// Installs these versions of these packages where they are not there yet.
+pub(crate) fn packages(folder: &Path, wanted: &[(&str, &str)]) -> Result<Installed> {
+    let (modules, path) = node(folder)?;
+    let missing = wanted.iter().filter(|(name, wanted)| version(&modules, name).as_deref() != Some(*wanted));
+    let missing: Vec<String> = missing.map(|(name, wanted)| format!("{name}@{wanted}")).collect();
+    if !missing.is_empty() {
+        npm(folder, &path, &missing)?;
+    }
+    Ok(Installed { modules, path })
+}
+
+/// Where packages go, and a search path with a Node.js that is new enough.
+fn node(folder: &Path) -> Result<(PathBuf, OsString)> {
     std::fs::create_dir_all(folder)?;
     let manifest = folder.join("package.json");
     if !manifest.exists() {
@@ -55,17 +81,7 @@ pub(crate) fn ensure(folder: &Path, latest: bool) -> Result<Installed> {
             std::iter::once(modules.join(package).join("bin")).chain(std::env::split_paths(&path)),
         )?;
     }
-
-    let mut wanted: Vec<String> = Client::ALL
-        .into_iter()
-        .filter(|client| latest || version(&modules, client.package()).as_deref() != Some(client.last_seen()))
-        .map(|client| format!("{}@{}", client.package(), if latest { "latest" } else { client.last_seen() }))
-        .collect();
-    wanted.dedup();
-    if !wanted.is_empty() {
-        npm(folder, &path, &wanted)?;
-    }
-    Ok(Installed { modules, path })
+    Ok((modules, path))
 }
 
 fn npm(folder: &Path, path: &OsString, packages: &[String]) -> Result<()> {
@@ -73,7 +89,7 @@ fn npm(folder: &Path, path: &OsString, packages: &[String]) -> Result<()> {
     let mut command = Command::new("npm");
     command.args(["install", "--no-fund", "--no-audit", "--loglevel=error"]).args(packages);
     command.current_dir(folder).env("PATH", path);
-    crate::agents::process::run(&mut command, INSTALL_LIMIT).context("npm could not install the agents")
+    crate::agents::process::run(&mut command, INSTALL_LIMIT).context("npm could not install the packages")
 }
 
 fn version(modules: &Path, package: &str) -> Option<String> {

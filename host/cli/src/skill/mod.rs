@@ -31,7 +31,7 @@ pub(crate) fn run(
 }
 
 /// Where the skills of this workspace and of this user are.
-fn roots(common: &Common, environment: &Environment) -> anyhow::Result<(Vec<SkillRoot>, Config)> {
+pub(crate) fn roots(common: &Common, environment: &Environment) -> anyhow::Result<(Vec<SkillRoot>, Config)> {
     let work = open::workspace(common, environment);
     let work = work.map(|work| std::fs::canonicalize(&work).unwrap_or(work));
     let config = open::loaded(common, environment, work.as_deref())?.config;

@@ -6,6 +6,7 @@
 
 mod change;
 mod entry;
+mod library;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -20,6 +21,10 @@ pub use change::{Change, ChangeKind, Changes};
 pub use entry::{
     CommandEntry, CommandRank, Content, Known, ResourceEntry, SKILL_MIME, SkillEntry, ToolEntry, ToolResult,
     ToolTraits,
+};
+pub use library::{
+    Coverage, DeclaredReference, FileFacts, Library, LibraryFile, LibraryPrompt, LibraryRoot, LibrarySkill,
+    LibrarySource, SharedFile, SkippedSkill,
 };
 
 /// An answer that may take time. Dropping it gives up.

@@ -29,11 +29,7 @@ pub(super) fn with(held: &Snapshot, lists: &Lists) -> Result<Option<String>, Ins
     }
     document.strip(lists)?;
     document.add(lists)?;
-    let mut text = document.root.to_string();
-    if held.text().is_none_or(|text| text.trim().is_empty()) && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    Ok(Some(text))
+    Ok(Some(document.text()))
 }
 
 /// How the document stands.
@@ -80,6 +76,73 @@ pub(super) fn is_bare(text: &str, lists: &Lists) -> bool {
 pub(super) fn value_at(held: &Snapshot, pointer: &str) -> Result<Option<Value>, InstallError> {
     let root = Document::read(held)?.root.to_serde_value();
     Ok(root.as_ref().and_then(|root: &Value| root.pointer(pointer)).cloned())
+}
+
+/// The document with exactly this member first below a key, or without it where it is
+/// ours; none when it is so already.
+pub(super) fn with_member(
+    held: &Snapshot,
+    below: &str,
+    name: &str,
+    value: Option<&Value>,
+    is_ours: fn(&Value) -> bool,
+) -> Result<Option<String>, InstallError> {
+    let document = Document::read(held)?;
+    let there = document.object(below)?.and_then(|object| object.get(name));
+    let is = there.as_ref().and_then(|property| property.value()).and_then(|node| node.to_serde_value());
+    match value {
+        Some(value) if is.as_ref() == Some(value) => return Ok(None),
+        Some(value) => {
+            if let Some(property) = there {
+                property.remove();
+            }
+            let object = document.root.object_value_or_set().object_value_or_set(below);
+            object.insert(0, name, input(value));
+        }
+        None => {
+            let Some(property) = there.filter(|_| is.as_ref().is_some_and(is_ours)) else { return Ok(None) };
+            property.remove();
+            document.remove_if_empty(below)?;
+        }
+    }
+    Ok(Some(document.text()))
+}
+
+/// The document with or without a word in the list at `key`, below `below`; none when it is
+/// so already.
+pub(super) fn with_word(
+    held: &Snapshot,
+    (below, key): (&str, &str),
+    word: &str,
+    is_wanted: bool,
+) -> Result<Option<String>, InstallError> {
+    let document = Document::read(held)?;
+    let list = match document.object(below)?.and_then(|object| object.get(key)) {
+        None => None,
+        Some(property) => {
+            let wrong = || document.shape(&format!("{below}.{key}"), "a list");
+            Some(property.array_value().ok_or_else(wrong)?)
+        }
+    };
+    let is_word = |node: &CstNode| node.to_serde_value() == Some(Value::String(word.to_owned()));
+    let there = list.as_ref().and_then(|list| list.elements().into_iter().find(is_word));
+    match (there, is_wanted) {
+        (Some(_), true) | (None, false) => return Ok(None),
+        (None, true) => {
+            let object = document.root.object_value_or_set().object_value_or_set(below);
+            object.array_value_or_set(key).append(CstInputValue::String(word.to_owned()));
+        }
+        (Some(element), false) => {
+            element.remove();
+            if list.is_some_and(|list| list.elements().is_empty())
+                && let Some(property) = document.object(below)?.and_then(|object| object.get(key))
+            {
+                property.remove();
+                document.remove_if_empty(below)?;
+            }
+        }
+    }
+    Ok(Some(document.text()))
 }
 
 fn text_of_ours(value: &Value) -> Option<String> {
@@ -143,6 +206,29 @@ impl<'h> Document<'h> {
             self.no_key_twice(&element)?;
         }
         Ok(())
+    }
+
+    /// The object at a key of the document, if it is there.
+    fn object(&self, key: &str) -> Result<Option<CstObject>, InstallError> {
+        let Some(property) = self.root.object_value().and_then(|root| root.get(key)) else { return Ok(None) };
+        property.object_value().map(Some).ok_or_else(|| self.shape(key, "an object"))
+    }
+
+    fn remove_if_empty(&self, key: &str) -> Result<(), InstallError> {
+        if self.object(key)?.is_some_and(|object| object.properties().is_empty())
+            && let Some(property) = self.root.object_value().and_then(|root| root.get(key))
+        {
+            property.remove();
+        }
+        Ok(())
+    }
+
+    fn text(&self) -> String {
+        let mut text = self.root.to_string();
+        if self.held.text().is_none_or(|text| text.trim().is_empty()) && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text
     }
 
     fn shape(&self, key: &str, expected: &'static str) -> InstallError {

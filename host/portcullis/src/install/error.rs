@@ -42,6 +42,22 @@ pub enum InstallError {
         /// Where, and what.
         reason: String,
     },
+    /// The file is not the TOML that the agent reads.
+    #[error("`{}` is not TOML that a table can be added to ({reason}); it is left as it is: mend it, then install again", path.display())]
+    NotToml {
+        /// The file.
+        path: PathBuf,
+        /// Where, and what.
+        reason: String,
+    },
+    /// Nobody knows where the agent keeps its MCP servers.
+    #[error(
+        "the MCP servers of {agent} are kept where nothing is written; add one there by hand that runs `portcullis mcp skills`"
+    )]
+    NoServers {
+        /// The agent.
+        agent: Agent,
+    },
     /// A key holds something that no hook can be added to.
     #[error("`{key}` in `{}` is not {expected}; it is left as it is: mend it, then install again", path.display())]
     Shape {

@@ -10,6 +10,7 @@ mod document;
 mod error;
 mod event;
 mod file;
+mod server;
 mod site;
 mod switch;
 

@@ -150,9 +150,7 @@ pub(super) fn of(wanted: &Installation) -> Result<Vec<Site>, InstallError> {
         }
         Agent::Crush => {
             let directory = match wanted.scope {
-                Scope::User => wanted
-                    .variable("CRUSH_GLOBAL_CONFIG")
-                    .unwrap_or_else(|| wanted.config_home().join("crush")),
+                Scope::User => wanted.crush_home(),
                 Scope::Project => wanted.project.clone(),
             };
             // An event that it does not know is an error of its whole configuration,
@@ -287,11 +285,16 @@ impl Installation {
         }
     }
 
-    fn config_home(&self) -> PathBuf {
+    /// Crush's directory for the user.
+    pub(super) fn crush_home(&self) -> PathBuf {
+        self.variable("CRUSH_GLOBAL_CONFIG").unwrap_or_else(|| self.config_home().join("crush"))
+    }
+
+    pub(super) fn config_home(&self) -> PathBuf {
         self.variable("XDG_CONFIG_HOME").unwrap_or_else(|| self.home.join(".config"))
     }
 
-    fn variable(&self, name: &str) -> Option<PathBuf> {
+    pub(super) fn variable(&self, name: &str) -> Option<PathBuf> {
         self.variables.get(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 }

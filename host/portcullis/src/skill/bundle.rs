@@ -1,13 +1,14 @@
 //! The files of one skill: its directory with all that is in it, a nested skill included.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 
+use rustix::fs::{Access, access};
 use serde::Serialize;
 
 use super::catalog::Skill;
 use super::excluded::{self, Excluded};
-use crate::beneath::{self, EntryKind};
+use crate::beneath::{self, EntryKind, Stamp};
 
 /// The most files that a skill may have before a host may refuse it.
 pub const BUNDLE_FILES_MAX: usize = 512;
@@ -25,6 +26,8 @@ pub struct BundleFile {
     pub path: String,
     /// How many bytes it has.
     pub bytes: u64,
+    #[serde(skip)]
+    pub(super) stamp: Stamp,
 }
 
 /// The files of a skill.
@@ -62,7 +65,7 @@ pub enum BundleError {
 }
 
 impl Bundle {
-    /// The files of `skill`. Only names and sizes are looked at.
+    /// The files of `skill`. Only names and sizes are looked at; no file is opened.
     ///
     /// # Errors
     /// When the directory cannot be listed.
@@ -222,13 +225,18 @@ impl Looking<'_> {
     }
 
     fn file(&mut self, path: String) {
-        let inside = joined(&self.skill.inside, &path);
-        let size = beneath::open_file(&self.skill.base, &inside).and_then(|file| Ok(file.metadata()?.len()));
-        match size {
-            Ok(bytes) => {
-                self.bytes = self.bytes.saturating_add(bytes);
-                self.bundle.files.push(BundleFile { path, bytes });
+        let full = self.skill.directory.join(&path);
+        let look = || {
+            let meta = fs::symlink_metadata(&full)?;
+            access(&full, Access::READ_OK)?;
+            Ok(meta)
+        };
+        match look() {
+            Ok(meta) if meta.is_file() => {
+                self.bytes = self.bytes.saturating_add(meta.len());
+                self.bundle.files.push(BundleFile { path, bytes: meta.len(), stamp: Stamp::of(&meta) });
             }
+            Ok(_) => self.leave_out(&path, "it is no plain file"),
             Err(error) => self.leave_out(&path, &told(&error)),
         }
     }

@@ -136,7 +136,12 @@ fn why_not(catalog: &Catalog, name: &str, unknown: UnknownSkill) -> LoadError {
     let Some(skill) = there.filter(|_| matches!(unknown, UnknownSkill::None { .. })) else {
         return unknown.into();
     };
-    let why = match &skill.state {
+    LoadError::NotUsable { slug: skill.slug.clone(), why: why_not_usable(skill) }
+}
+
+/// Why a skill that is there cannot be used, in words that a model may read.
+pub(super) fn why_not_usable(skill: &Skill) -> String {
+    match &skill.state {
         SkillState::Untrusted => {
             "its project is not trusted with it; the user can say `portcullis trust add`".to_owned()
         }
@@ -146,6 +151,5 @@ fn why_not(catalog: &Catalog, name: &str, unknown: UnknownSkill) -> LoadError {
             let worst = skill.all_findings().max_by_key(|finding| finding.effect);
             worst.map_or_else(|| "it is broken".to_owned(), |finding| finding.message.clone())
         }
-    };
-    LoadError::NotUsable { slug: skill.slug.clone(), why }
+    }
 }

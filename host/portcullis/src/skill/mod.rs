@@ -14,6 +14,7 @@ mod excluded;
 mod field;
 mod folder;
 mod glob;
+mod library;
 mod load;
 mod matcher;
 mod name;
@@ -36,6 +37,10 @@ pub use code::{Effect, Finding, Load, SkillCode};
 pub use document::{SKILL_FILE, SKILL_FILE_MAX, SkillDocument};
 pub use field::Fields;
 pub use glob::Selection;
+pub use library::{
+    LIBRARY_BYTES_MAX, LibraryPlaces, LocalLibrary, PROMPT_BYTES_MAX, PROMPTS_MAX, PromptDirectory,
+    PromptPlaces, QUIET,
+};
 pub use load::{LoadError, LoadedSkill, SkillLoader};
 pub use matcher::{MATCHES_MAX, SkillMatcher, activate};
 pub use offer::{SKILL_TOOL, answer, tool};

@@ -4,7 +4,8 @@
 //! nothing hidden there. Whatever else it names is as if it were not there: the host
 //! reads for it what no guard is asked about.
 
-use std::fs;
+use std::collections::HashMap;
+use std::fs::{self, Metadata};
 use std::path::{Component, Path, PathBuf};
 
 use super::catalog::Skill;
@@ -28,9 +29,69 @@ pub struct Reference {
 /// What `skill` declares, in its order.
 #[must_use]
 pub fn references(skill: &Skill) -> Vec<Reference> {
-    let Some(document) = &skill.document else { return Vec::new() };
-    let Some(area) = area(skill) else { return Vec::new() };
-    document.fields.references.iter().map(|declared| reference(skill, &area, declared)).collect()
+    References::default().of(skill)
+}
+
+/// The shared files of many skills. Each is looked at once, however many skills name it.
+#[derive(Debug, Default)]
+pub(super) struct References {
+    found: HashMap<PathBuf, Result<PathBuf, String>>,
+    metas: HashMap<PathBuf, Option<Metadata>>,
+}
+
+impl References {
+    /// What `skill` declares, in its order.
+    pub(super) fn of(&mut self, skill: &Skill) -> Vec<Reference> {
+        let Some(document) = &skill.document else { return Vec::new() };
+        let Some(area) = area(skill) else { return Vec::new() };
+        let Ok(directory) = fs::canonicalize(&skill.directory) else { return Vec::new() };
+        let one = |declared: &String| {
+            let file = self.find(&directory, declared).and_then(|file| within(&area, &file).map(|_| file));
+            let copy = file.as_ref().ok().and_then(|file| copy(&directory, declared, file));
+            Reference { declared: declared.clone(), file, copy }
+        };
+        document.fields.references.iter().map(one).collect()
+    }
+
+    /// What the file system says of a file that was found.
+    pub(super) fn meta(&mut self, file: &Path) -> Option<&Metadata> {
+        if !self.metas.contains_key(file) {
+            self.metas.insert(file.to_owned(), fs::symlink_metadata(file).ok());
+        }
+        self.metas.get(file)?.as_ref()
+    }
+
+    /// How many files were looked at.
+    #[cfg(test)]
+    pub(super) fn looks(&self) -> usize {
+        self.metas.len()
+    }
+
+    /// The file itself. `directory` has no links in it, so going up from there is what it
+    /// looks like, and skills side by side come to one path.
+    fn find(&mut self, directory: &Path, declared: &str) -> Result<PathBuf, String> {
+        let rest = declared.trim_start_matches("../");
+        let goes_up_later = rest.split('/').any(|part| part == "..");
+        let path = directory.join(declared);
+        let path = if goes_up_later { path } else { plainly(&path).unwrap_or(path) };
+        if let Some(found) = self.found.get(&path) {
+            return found.clone();
+        }
+        let found =
+            fs::canonicalize(&path).map_err(|_| "there is no such file".to_owned()).and_then(|file| {
+                let is_file = self.meta(&file).is_some_and(Metadata::is_file);
+                if is_file { Ok(file) } else { Err("it is no file".to_owned()) }
+            });
+        self.found.insert(path, found.clone());
+        found
+    }
+}
+
+/// The directory that the shared files of `skill` lie below, and where `file` is there.
+pub(super) fn place_of(skill: &Skill, file: &Path) -> Option<(PathBuf, String)> {
+    let area = area(skill)?;
+    let inside = within(&area, file).ok()?;
+    Some((area, inside))
 }
 
 /// The bytes of a file that `skill` declares; `file` is one of those in [`references`].
@@ -55,16 +116,6 @@ fn area(skill: &Skill) -> Option<PathBuf> {
     root.parent().map(Path::to_path_buf)
 }
 
-fn reference(skill: &Skill, area: &Path, declared: &str) -> Reference {
-    let path = skill.directory.join(declared);
-    let file = fs::canonicalize(&path)
-        .map_err(|_| "there is no such file".to_owned())
-        .and_then(|file| within(area, &file).map(|_| file))
-        .and_then(|file| if file.is_file() { Ok(file) } else { Err("it is no file".to_owned()) });
-    let copy = file.as_ref().ok().and_then(|file| copy(skill, declared, file));
-    Reference { declared: declared.to_owned(), file, copy }
-}
-
 /// The path of `file` below `area`, when nothing on it is hidden.
 fn within(area: &Path, file: &Path) -> Result<String, String> {
     const OUTSIDE: &str = "it lies outside of what a skill may name";
@@ -76,11 +127,10 @@ fn within(area: &Path, file: &Path) -> Result<String, String> {
     Ok(inside.to_owned())
 }
 
-fn copy(skill: &Skill, declared: &str, file: &Path) -> Option<String> {
-    let directory = fs::canonicalize(&skill.directory).ok()?;
+fn copy(directory: &Path, declared: &str, file: &Path) -> Option<String> {
     let is_relative = !Path::new(declared).is_absolute();
     let without_links = plainly(&directory.join(declared)).is_some_and(|plain| plain == file);
-    if !is_relative || !without_links || file.starts_with(&directory) {
+    if !is_relative || !without_links || file.starts_with(directory) {
         return None;
     }
     let parts: Vec<&str> = declared.split('/').collect();
