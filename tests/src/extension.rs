@@ -242,7 +242,14 @@ impl CommandProvider for Fake {
     }
 
     fn resolve<'a>(&'a self, name: &'a str, arguments: &'a str) -> Answer<'a, String> {
-        Box::pin(async move { Ok(format!("{name} {arguments}")) })
+        let known = self.lock().commands.iter().any(|own| own.name == name);
+        Box::pin(async move {
+            known.then(|| format!("{name} {arguments}")).ok_or_else(|| ExtensionError::Unknown {
+                extension: self.name.clone(),
+                what: "command",
+                name: name.to_owned(),
+            })
+        })
     }
 }
 

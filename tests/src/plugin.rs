@@ -20,6 +20,7 @@ pub struct Plugin {
     when_called: String,
     answer: String,
     command: Option<String>,
+    on_expand: String,
     /// Texts that bodies may return.
     code: String,
     reason: String,
@@ -62,6 +63,7 @@ impl Plugin {
             when_called: String::new(),
             answer: "the tool's answer".to_owned(),
             command: None,
+            on_expand: String::new(),
             code: "no".to_owned(),
             reason: String::new(),
             fields: String::new(),
@@ -179,6 +181,13 @@ impl Plugin {
         self
     }
 
+    /// What the command does before it answers.
+    #[must_use]
+    pub fn when_expanded(mut self, body: &str) -> Self {
+        body.clone_into(&mut self.on_expand);
+        self
+    }
+
     /// More imports of the module.
     #[must_use]
     pub fn fields(mut self, fields: &str) -> Self {
@@ -280,10 +289,12 @@ impl Plugin {
             let list = memory.words(&[at, 1]);
             let prompt = memory.text(prompt);
             let prompt = memory.words(&[0, prompt[0], prompt[1]]);
+            let body = &self.on_expand;
             functions.push_str(&format!(
                 r#"(func (export "portcullis:command/command@0.1.0#list-commands") (result i32) (i32.const {list}))
   (func (export "portcullis:command/command@0.1.0#expand") (param $invocation i32) (result i32)
     (call $drop-invocation (local.get $invocation))
+    {body}
     (i32.const {prompt}))
   "#
             ));

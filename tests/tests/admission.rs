@@ -30,7 +30,7 @@ fn skill(name: &str) -> SkillEntry {
 }
 
 fn command(name: &str) -> CommandEntry {
-    CommandEntry { name: name.to_owned(), description: "does it".to_owned(), arguments: String::new() }
+    CommandEntry::new(name, "does it")
 }
 
 #[tokio::test]

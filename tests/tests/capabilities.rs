@@ -74,11 +74,7 @@ async fn all_five_kinds_are_in_one_registry_with_where_they_come_from() {
     let own = Arc::new(Fake::new("own"));
     own.brings(Known {
         skills: vec![SkillEntry::new("skill://pdf/SKILL.md", "pdf", "Reads PDF files.")],
-        commands: vec![CommandEntry {
-            name: "ship".to_owned(),
-            description: "ships".to_owned(),
-            arguments: String::new(),
-        }],
+        commands: vec![CommandEntry::new("ship", "ships")],
         ..Known::default()
     });
     register(&host, &own).await;

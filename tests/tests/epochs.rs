@@ -184,11 +184,7 @@ async fn the_report_and_the_section_agree_on_twenty_things_that_are_wrong() {
     let skills = |text: &str| {
         (0..3).map(|n| SkillEntry::new(format!("skill://s{n}/SKILL.md"), format!("s{n}"), text)).collect()
     };
-    let commands = vec![CommandEntry {
-        name: "ship".to_owned(),
-        description: "ships".to_owned(),
-        arguments: String::new(),
-    }];
+    let commands = vec![CommandEntry::new("ship", "ships")];
     let (first, second) = (Arc::new(Fake::new("first")), Arc::new(Fake::new("second")));
     first.brings(Known { skills: skills("one"), commands: commands.clone(), ..Known::default() });
     let tools = ["denied_1", "denied_2"].map(tool).to_vec();

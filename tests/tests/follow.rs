@@ -214,6 +214,11 @@ async fn each_thing_that_is_strict_stays_and_a_new_start_takes_the_file_as_it_is
         ("[audit]\nrequired = true\n".to_owned(), "[audit]\nrequired = false\n".to_owned(), "audit.required"),
         ("[plugins]\nlocked = true\n".to_owned(), "[plugins]\nlocked = false\n".to_owned(), "plugins.locked"),
         (hook.to_owned(), hook.replace("closed", "open"), "the closed hook"),
+        (
+            "[permissions]\nask = [\"Bash(git push *)\"]\n".to_owned(),
+            "[permissions]\nask = []\n".to_owned(),
+            "`Bash(git push *)` in `permissions.ask`",
+        ),
     ] {
         let user = User::new(&config);
         let host = user.open().await;
@@ -334,4 +339,13 @@ async fn a_host_whose_configuration_is_its_embedders_follows_no_file() {
     host.refresh();
     assert_eq!(ls(&host).await, "allow");
     assert!(Path::new(&user.file()).exists());
+}
+
+#[tokio::test]
+async fn a_rule_that_asks_and_then_denies_is_no_loss() {
+    let user = User::new("[permissions]\nask = [\"Bash(git push *)\"]\n");
+    let host = user.open().await;
+    user.say("[permissions]\ndeny = [\"Bash(git push *)\"]\n");
+    host.refresh();
+    assert_eq!(host.config_report().kept, None);
 }

@@ -329,3 +329,26 @@ async fn no_call_slips_through_while_guards_are_replaced() {
         assert!(judge.await.unwrap() > 0);
     }
 }
+
+#[tokio::test]
+async fn a_clock_that_was_set_back_keeps_no_file_in_the_making() {
+    let place = Place::new();
+    let host = patient(&place, "").await;
+    let file = place.user().join("strict.wasm");
+    // Files of before are from the future now, and nobody may be waiting for them.
+    let write = |bytes: &[u8]| {
+        fs::write(&file, bytes).unwrap();
+        let file = fs::File::options().append(true).open(&file).unwrap();
+        let now = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(now + Duration::from_secs(10 * 24 * 3600)).unwrap();
+    };
+    write(b"half of a component");
+    host.refresh();
+    assert!(standing(&host).await.0.starts_with("load/"));
+    write(&strict("mended"));
+    host.refresh();
+    assert_eq!(word(&host).await, "mended");
+    fs::remove_file(&file).unwrap();
+    host.refresh();
+    assert_eq!(ls(&host).await, "allow");
+}

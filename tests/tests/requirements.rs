@@ -77,7 +77,9 @@ fn every_row_is_in_the_table_once() {
         .chain(number("G-", vec![4, 5, 6, 7, 8, 11, 12, 16, 17, 19, 25, 27, 28, 29, 31, 33, 35, 36]))
         .chain(number("T-", vec![3, 16, 17, 18, 19, 20, 21, 23, 26, 27, 28]))
         .chain(number("E-", vec![31, 34, 35, 36, 37]))
-        .chain(["RG06", "RG10", "RG14", "RG15", "T05", "T08"].map(str::to_owned))
+        .chain(["RG06", "RG10", "RG16", "RG14", "RG15", "T05", "T08"].map(str::to_owned))
+        .chain(number("C-", (1..=20).collect()))
+        .chain(["S-32", "S-36", "E-32", "E-42"].map(str::to_owned))
         .collect();
     assert_eq!(rows, expected);
 }

@@ -291,6 +291,65 @@ async fn what_a_turn_offers_is_told_on_the_wire_as_in_the_library() {
 }
 
 #[tokio::test]
+async fn commands_and_skills_are_the_same_on_the_wire_as_in_the_library() {
+    let place = Place::new();
+    place.put("namer.wasm", &Plugin::new("namer").command("See @a.md and @../b.").build().unwrap());
+    for (path, text) in [("commands/ship.md", "Ship $1."), ("skills/trim/SKILL.md", SKILL)] {
+        let path = place.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let mut options = place.options("");
+    options.local = Some(portcullis::LocalPlaces {
+        skills: portcullis::skill::SkillPlaces { user: Some(place.path("skills")), ..Default::default() },
+        commands: portcullis::command::CommandPlaces {
+            user: Some(place.path("commands")),
+            ..Default::default()
+        },
+    });
+    let host = Host::open(options).await.unwrap();
+    let turn = host.session("library").turn();
+    let mut wire = Wire::in_turn(&server(&host)).await;
+    let listed = wire.ok("commands/list", json!({"turn_id": "t1"})).await;
+    let expected: Vec<_> = turn
+        .commands()
+        .into_iter()
+        .map(|own| {
+            let (name, description) = (own.name, own.description);
+            json!({"name": name, "description": description, "arguments": own.arguments, "from": own.from})
+        })
+        .collect();
+    assert_eq!(listed["commands"], json!(expected));
+    let names: Vec<_> = expected.iter().map(|own| own["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["greet", "ship", "skill:trim"]);
+    for (name, arguments) in
+        [("ship", "it now"), ("greet", ""), ("skill:trim", "x"), ("none", ""), ("trim", "")]
+    {
+        let asked = json!({"turn_id": "t1", "name": name, "arguments": arguments});
+        let answer = wire.ok("commands/expand", asked).await;
+        match turn.expand(name, arguments, "/home/dev/app").await {
+            Ok(text) => {
+                assert_eq!((&answer["text"], &answer["error"]), (&json!(text), &Value::Null), "{name}");
+                assert_eq!(answer["mentions"], json!(portcullis::command::mentions(&text)));
+            }
+            Err(error) => {
+                let told = json!({"code": error.code(), "message": error.to_string()});
+                assert_eq!((&answer["text"], &answer["error"]), (&Value::Null, &told), "{name}");
+            }
+        }
+    }
+    let listed = wire.ok("skills/list", json!({"turn_id": "t1"})).await;
+    let trim = json!({"name": "trim", "description": "Trims.", "serves": []});
+    assert_eq!(listed["skills"], json!([trim]));
+    let loaded = wire.ok("skills/load", json!({"turn_id": "t1", "name": "trim"})).await;
+    assert_eq!(loaded, json!({"text": turn.skill("trim").await.unwrap(), "error": null}));
+    let none = wire.ok("skills/load", json!({"turn_id": "t1", "name": "ship"})).await;
+    assert_eq!(none["error"]["code"], "kind_mismatch");
+}
+
+const SKILL: &str = "---\nname: trim\ndescription: Trims.\n---\nTrim it.\n";
+
+#[tokio::test]
 async fn a_change_of_what_there_is_is_told_to_who_wants_to_hear_of_it() {
     let place = Place::new();
     let host = place.watch("").await;

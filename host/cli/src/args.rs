@@ -9,10 +9,10 @@ use clap::{Args, Parser, Subcommand};
 use portcullis::model::config::Mode;
 
 pub(crate) use kept::{
-    ConfigShowArguments, ConfigValidateArguments, ConfigVerb, InspectArguments, LedgerVerb, ListArguments,
-    PluginCheckArguments, PluginVerb, ShowArguments, SkillListArguments, SkillShowArguments,
-    SkillValidateArguments, SkillVerb, TrustAddArguments, TrustRemoveArguments, TrustStatusArguments,
-    TrustVerb, VerifyArguments,
+    CommandExpandArguments, CommandListArguments, CommandVerb, ConfigShowArguments, ConfigValidateArguments,
+    ConfigVerb, InspectArguments, LedgerVerb, ListArguments, PluginCheckArguments, PluginVerb, ShowArguments,
+    SkillListArguments, SkillShowArguments, SkillValidateArguments, SkillVerb, TrustAddArguments,
+    TrustRemoveArguments, TrustStatusArguments, TrustVerb, VerifyArguments,
 };
 pub(crate) use mcp::{McpSkillsArguments, McpVerb, PlaceArgument, TransportChoice};
 
@@ -109,6 +109,9 @@ pub(crate) enum Verb {
     /// Serve what there is to MCP clients.
     #[command(subcommand)]
     Mcp(McpVerb),
+    /// Look at the commands that a person can type, and at what becomes of one.
+    #[command(subcommand)]
+    Command(CommandVerb),
     /// Look up what was decided, and check that nobody changed it.
     #[command(subcommand)]
     Ledger(LedgerVerb),

@@ -17,6 +17,8 @@ pub(crate) struct Environment {
     pub(crate) plugins: Option<PathBuf>,
     /// The user's own skills.
     pub(crate) skills: Option<PathBuf>,
+    /// The user's own commands.
+    pub(crate) commands: Option<PathBuf>,
     /// The user's home.
     pub(crate) home: Option<PathBuf>,
     /// What can be made again.
@@ -54,6 +56,7 @@ impl Environment {
             config: place("XDG_CONFIG_HOME", config).map(|dir| dir.join("config.toml")),
             plugins: place("XDG_DATA_HOME", data).map(|dir| dir.join("plugins")),
             skills: place("XDG_DATA_HOME", data).map(|dir| dir.join("skills")),
+            commands: place("XDG_DATA_HOME", data).map(|dir| dir.join("commands")),
             home: std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
             cache: place("XDG_CACHE_HOME", cache),
             state: place("XDG_STATE_HOME", state),

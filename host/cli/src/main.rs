@@ -3,6 +3,7 @@
 mod args;
 mod break_glass;
 mod check;
+mod command;
 mod compile;
 mod config;
 mod doctor;
@@ -93,6 +94,7 @@ fn main() -> ExitCode {
         Verb::Trust(verb) => trust::run(&arguments.common, &verb, &environment, &printer),
         Verb::Skill(verb) => skill::run(&arguments.common, &verb, &environment, &printer),
         Verb::Mcp(verb) => mcp::run(&arguments.common, &verb, &environment, &printer),
+        Verb::Command(verb) => command::run(&arguments.common, &verb, &environment, &printer),
         Verb::Ledger(verb) => ledger::run(&verb, &environment, &printer),
     };
     exit.unwrap_or_else(|error| {

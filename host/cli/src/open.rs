@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use portcullis::agent::HookInputError;
+use portcullis::command::CommandPlaces;
 use portcullis::config::{self, Files, Loaded};
 use portcullis::ledger::{Entry, EntryKind, Ledger, LedgerOptions};
 use portcullis::model::fault::FaultKind;
 use portcullis::model::judgement::Verdict;
 use portcullis::runtime::{Allocation, CacheDir, Terminal};
+use portcullis::skill::SkillPlaces;
 use portcullis::trust::{Held, TrustStore, Workspace, root_of};
-use portcullis::{ConfigError, Host, HostError, HostOptions, Lifts, OwnFiles};
+use portcullis::{ConfigError, Host, HostError, HostOptions, Lifts, LocalPlaces, OwnFiles};
 
 use crate::args::Common;
 use crate::compile;
@@ -63,6 +65,27 @@ pub(crate) fn options(
     options.env = environment.variables.clone();
     options.terminal = Arc::new(Bell);
     Ok(options)
+}
+
+/// Where the skills and the commands of this workspace and of this user are.
+pub(crate) fn local(common: &Common, environment: &Environment) -> LocalPlaces {
+    let mut places = LocalPlaces::default();
+    places.skills.trust = trust(common, environment);
+    places.commands.trust = trust(common, environment);
+    if !common.isolated {
+        let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
+        let home = environment.home.clone().map(real);
+        let work = workspace(common, environment).map(real);
+        let (skills, commands) = (&mut places.skills, &mut places.commands);
+        skills.project = work.as_deref().and_then(|work| SkillPlaces::project_of(work, home.as_deref()));
+        skills.user.clone_from(&environment.skills);
+        skills.home.clone_from(&home);
+        commands.project = work.as_deref().and_then(|work| CommandPlaces::project_of(work, home.as_deref()));
+        commands.user.clone_from(&environment.commands);
+        commands.plugins = common.plugin_dir.clone().or_else(|| environment.plugins.clone());
+        commands.home = home;
+    }
+    places
 }
 
 /// The options of a host that is not for judging: the machine's alone, without any file of

@@ -17,6 +17,7 @@ pub(crate) fn run(common: &Common, verb: &ServeArguments, environment: &Environm
     // It stays, and judges more than one call at a time.
     options.allocation = Allocation::Pool;
     options.watch = true;
+    options.local = Some(open::local(common, environment));
     options.ledger = open::ledger(common, environment, None);
     let ledger = ledger_beside(&options, &environment.variables);
     let executor = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

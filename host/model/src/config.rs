@@ -12,9 +12,11 @@ use crate::name::PluginName;
 pub mod key;
 mod number;
 mod permissions;
+mod skills;
 
 pub use number::{Depth, FileCount, FileSize, Mebibytes, Millis, Rounds};
 pub use permissions::{ChannelConfig, ChannelsConfig, Mode, PermissionsConfig};
+pub use skills::{CommandsConfig, SkillsConfig};
 
 /// One `config.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -32,6 +34,8 @@ pub struct Config {
     pub channels: ChannelsConfig,
     /// Where skills come from.
     pub skills: SkillsConfig,
+    /// Where commands come from.
+    pub commands: CommandsConfig,
     /// What the host keeps from being changed.
     pub protect: ProtectConfig,
     /// What is written to the ledger.
@@ -69,28 +73,6 @@ impl Default for IntentConfig {
 pub struct ExtensionsConfig {
     /// How deep extensions may bring extensions, the first one counted.
     pub max_composition_depth: Depth,
-}
-
-/// `[skills]`: where skills come from, beside the user's and the project's own directory.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SkillsConfig {
-    /// The directories that other agents read too.
-    pub compat: bool,
-    /// More directories, which win.
-    pub roots: Vec<PathBuf>,
-    /// Links to directories are followed in the user's directories.
-    pub follow_links: bool,
-    /// The skills that are meant, by path; empty: every one.
-    pub include: Vec<String>,
-    /// The skills that are not meant, whatever is included.
-    pub ignore: Vec<String>,
-}
-
-impl Default for SkillsConfig {
-    fn default() -> Self {
-        Self { compat: true, roots: Vec::new(), follow_links: false, include: Vec::new(), ignore: Vec::new() }
-    }
 }
 
 /// `[hook_defaults]`. Apart from `[[hooks]]`, because a list of tables has no keys of

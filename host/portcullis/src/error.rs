@@ -7,6 +7,7 @@ use portcullis_model::fault::{Fault, FaultKind};
 use portcullis_model::name::PluginName;
 use portcullis_runtime::RuntimeError;
 
+use crate::extension::RegisterError;
 use crate::hook::HookError;
 use crate::policy::PolicyError;
 use crate::registry::Unusable;
@@ -26,6 +27,12 @@ pub enum HostError {
     /// A rule or a name of the policy that is none.
     #[error("the configuration's policy cannot be used: {0}")]
     Policy(#[from] PolicyError),
+    /// `[skills]` names something that cannot be.
+    #[error("`[skills]` cannot be used: {0}")]
+    Skills(String),
+    /// What lies on this machine cannot be offered.
+    #[error("the skills and commands on this machine cannot be offered: {0}")]
+    Register(#[source] RegisterError),
     /// The watch on the plugin directories cannot start.
     #[error("the thread that watches the plugin directories cannot start: {0}")]
     Watch(#[source] std::io::Error),
@@ -40,6 +47,8 @@ impl HostError {
             Self::Locked => "host/plugins-locked",
             Self::Hook(_) => "host/hook",
             Self::Policy(_) => "host/policy",
+            Self::Skills(_) => "host/skills",
+            Self::Register(_) => "host/register",
             Self::Watch(_) => "host/watch",
         }
     }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::task::Context;
+use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use portcullis_model::config::Config;
 use portcullis_runtime::Digest;
 
 use crate::config::{self, Files, Loaded};
+use crate::local::Local;
 use crate::plugin::{Beside, Loader, PluginSet};
 use crate::protect::Places;
 use crate::record::Recorder;
@@ -52,6 +53,7 @@ pub(crate) struct Follower {
     /// The files; none for a host whose configuration is its embedder's.
     pub(crate) files: Option<Files>,
     pub(crate) warrant: Option<Arc<Warrant>>,
+    pub(crate) local: Option<Local>,
     pub(crate) trust_file: Option<PathBuf>,
     pub(crate) places: Places,
     pub(crate) config: Arc<Config>,
@@ -67,6 +69,8 @@ pub(crate) struct Looking {
     asks: Option<SyncSender<()>>,
     /// When the one that runs has begun.
     since: Arc<Mutex<Option<Instant>>>,
+    /// Who follows the directories, and has to hear of other ones.
+    follower: Arc<Mutex<Option<Waker>>>,
 }
 
 /// A look that takes longer than this is late.
@@ -76,7 +80,8 @@ impl Looking {
     /// Asks for one more look.
     fn begin(&mut self, shared: &Arc<Shared>) {
         if self.asks.is_none() {
-            let started = Self::start(Arc::clone(shared), Arc::clone(&self.since));
+            let (since, follower) = (Arc::clone(&self.since), Arc::clone(&self.follower));
+            let started = Self::start(Arc::clone(shared), since, follower);
             self.asks = started.inspect_err(|e| tracing::error!("the extensions cannot be asked: {e}")).ok();
         }
         if let Some(asks) = &self.asks {
@@ -85,12 +90,17 @@ impl Looking {
         }
     }
 
-    fn start(shared: Arc<Shared>, since: Arc<Mutex<Option<Instant>>>) -> io::Result<SyncSender<()>> {
+    fn start(
+        shared: Arc<Shared>,
+        since: Arc<Mutex<Option<Instant>>>,
+        follower: Arc<Mutex<Option<Waker>>>,
+    ) -> io::Result<SyncSender<()>> {
         let (asks, asked) = mpsc::sync_channel(1);
         let executor = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let look = move || {
             for () in asked {
                 *lock(&since) = Some(Instant::now());
+                let before = shared.world.places();
                 let looked = catch_unwind(AssertUnwindSafe(|| {
                     executor.block_on(shared.world.look());
                     shared.world.publish(&shared.snapshot.read().unwrap_or_else(PoisonError::into_inner));
@@ -99,6 +109,12 @@ impl Looking {
                     tracing::error!("looking at the extensions failed inside; what they said serves on");
                 }
                 *lock(&since) = None;
+                // What happened in a directory before it was followed is seen then.
+                if shared.world.places() != before
+                    && let Some(follower) = lock(&follower).take()
+                {
+                    follower.wake();
+                }
             }
         };
         thread::Builder::new().name("portcullis-look".to_owned()).spawn(look)?;
@@ -142,6 +158,9 @@ impl Follower {
                 lost.join(", ")
             );
             return Found::Kept(why, lost, Some(digest));
+        }
+        if let Some(Err(error)) = self.local.as_ref().map(|local| local.check(&loaded.config)) {
+            return Found::Kept(error.to_string(), Vec::new(), None);
         }
         match Rules::new(&loaded.config, self.places.clone(), self.warrant.as_ref(), Some(digest.to_string()))
         {
@@ -201,7 +220,8 @@ impl Beside for Follower {
         let files = self.files.iter().flat_map(|files| files.user.iter().chain(&files.project));
         let real = files.clone().filter_map(|file| fs::canonicalize(file).ok());
         let files = files.cloned().chain(real).chain(self.trust_file.clone());
-        files.filter_map(|file| file.parent().map(Path::to_path_buf)).collect()
+        let own = files.filter_map(|file| file.parent().map(Path::to_path_buf));
+        own.chain(self.shared.world.places()).collect()
     }
 
     fn look(&mut self, loader: &mut Loader) -> bool {
@@ -224,6 +244,9 @@ impl Beside for Follower {
                 self.config = Arc::new(loaded.config);
                 self.rules = Arc::new(rules);
                 loader.reconfigure(Arc::clone(&self.config));
+                if let Some(local) = &self.local {
+                    local.follow(&self.config);
+                }
                 self.recorder.keep_as(self.config.audit);
                 *lock(&self.shared.pending) = None;
                 let mut report = lock(&self.shared.report);
@@ -240,6 +263,7 @@ impl Beside for Follower {
     }
 
     fn is_told(&self, context: &mut Context<'_>) -> bool {
+        *lock(&self.looking.follower) = Some(context.waker().clone());
         self.shared.world.poll_news(context)
     }
 

@@ -18,6 +18,7 @@ use crate::follow::{ConfigReport, Follower, Looking, Shared, lock};
 use crate::hook::{HookRow, Memory, ScriptHook, Surroundings};
 use crate::ledger::{Ledger, LedgerOptions};
 use crate::lift::Lifts;
+use crate::local::{Local, LocalPlaces};
 use crate::plugin::{Inspection, Loader, Maker, Pass, PluginSet, Report, SmallStore, Sources, Watch};
 use crate::policy::Approver;
 use crate::protect::{Code, PLUGIN, Places};
@@ -57,6 +58,9 @@ pub struct HostOptions {
     pub project_plugin_dir: Option<PathBuf>,
     /// Plugin files behind the others.
     pub plugins: Vec<PathBuf>,
+    /// Where skills and commands are looked for. None: nowhere. Not asked in a process for
+    /// one call.
+    pub local: Option<LocalPlaces>,
     /// Turns every plugin off.
     pub no_plugins: bool,
     /// Where plugins' small values outlive the process.
@@ -108,6 +112,7 @@ impl HostOptions {
             plugin_dir: None,
             project_plugin_dir: None,
             plugins: Vec::new(),
+            local: None,
             no_plugins: false,
             store_dir: None,
             ledger: None,
@@ -223,6 +228,8 @@ impl Host {
         runtime.precompiled = options.precompiled;
         let one_call = options.one_call.is_some();
         runtime.pulse = options.one_call;
+        let local = options.local.filter(|_| !one_call);
+        let local = local.map(|places| Local::new(places, &options.config)).transpose()?;
         let home = options.env.get("HOME").filter(|home| home.starts_with('/')).cloned();
         let config = Arc::new(options.config);
         let maker = Maker {
@@ -241,6 +248,9 @@ impl Host {
         let snapshot = Snapshot { plugins: Arc::new(first), rules: Arc::clone(&rules) };
         let report = ConfigReport { digest: options.config_digest, ..ConfigReport::default() };
         let world = World::new(Extensions::new(composition));
+        if let Some(local) = &local {
+            local.register(&world).await?;
+        }
         world.publish(&snapshot);
         let shared = Arc::new(Shared {
             world,
@@ -254,6 +264,7 @@ impl Host {
             recorder: Arc::clone(&recorder),
             files,
             warrant: for_config,
+            local,
             trust_file: options.trust.map(|trust| trust.file().to_owned()),
             places,
             config,

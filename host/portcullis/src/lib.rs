@@ -9,17 +9,21 @@
 
 mod admission;
 pub mod agent;
+mod beneath;
+pub mod command;
 pub mod config;
 mod error;
 mod extend;
 pub mod extension;
 mod follow;
+mod frontmatter;
 mod gate;
 pub mod hook;
 mod host;
 pub mod install;
 pub mod ledger;
 mod lift;
+mod local;
 mod moment;
 mod plugin;
 mod policy;
@@ -45,6 +49,7 @@ pub use follow::ConfigReport;
 pub use gate::{Explanation, Judgement, Part, Permit, Understood};
 pub use host::{Host, HostOptions, OwnFiles};
 pub use lift::{LIFT_MAX, Lift, Lifts};
+pub use local::LocalPlaces;
 pub use moment::{Noted, Prompted, Ran, Started, Stopped, Told};
 pub use plugin::{BUNDLED, Bundled, Inspection, Origin, PluginRow, PluginState, Report};
 pub use policy::{
@@ -60,6 +65,11 @@ pub use world::{CapabilityReport, Count, Failing, Health};
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/agent-loop.md")]
 struct AgentLoop;
+
+/// That of the guide on commands.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/commands.md")]
+struct Commands;
 
 /// That of the guide on skills.
 #[cfg(doctest)]

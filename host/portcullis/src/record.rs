@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use portcullis_model::capability::CapabilityId;
+use portcullis_model::capability::{CapabilityId, CapabilityKind};
 use portcullis_model::config::AuditConfig;
 use portcullis_model::judgement::{Refusal, RefuserKind, Verdict};
 use portcullis_runtime::CallView as _;
@@ -113,7 +113,7 @@ impl Recorder {
             None => Some(whole()),
         };
         let told =
-            change.iter().flat_map(|delta| changes(delta, EntryKind::Capabilities)).map(|entry| Entry {
+            change.iter().flat_map(|delta| changes(delta, set, EntryKind::Capabilities)).map(|entry| Entry {
                 reason: Some(format!("These capabilities are there now. {} in all.", set.all().count())),
                 ..entry
             });
@@ -124,7 +124,7 @@ impl Recorder {
             }],
             Some(delta) => {
                 let what = "A turn began with other capabilities than the session's turn before.";
-                let entries = changes(delta, EntryKind::Turn);
+                let entries = changes(delta, set, EntryKind::Turn);
                 entries.map(|entry| Entry { reason: Some(what.to_owned()), ..entry }).collect()
             }
         };
@@ -194,6 +194,19 @@ impl Recorder {
         self.tell(written);
     }
 
+    /// Somebody typed a command, and this is what a model is asked.
+    pub(crate) async fn expanded(&self, session: &str, name: &str, text: &str) {
+        let Some(ledger) = &self.ledger else { return };
+        let entry = Entry {
+            session: Some(session.to_owned()),
+            canonical: Some(format!("command:{name}")),
+            ..Entry::new(EntryKind::Command, text)
+        };
+        let written = write(ledger, ledger.prepare(entry)).await;
+        self.count(ledger, &written);
+        self.tell(written);
+    }
+
     /// Counts what is lost, and says so in the ledger once it can be written again.
     fn count(&self, ledger: &Ledger, written: &Result<u64, LedgerError>) {
         if written.is_err() {
@@ -247,16 +260,25 @@ async fn write(ledger: &Arc<Ledger>, entry: Prepared) -> Result<u64, LedgerError
     }
 }
 
+/// How many letters of a skill's digest are written down.
+const SKILL_DIGEST: usize = 16;
+
 /// The beginning of an epoch's digest.
 fn short_of(set: &CapabilitySet) -> String {
     set.digest().to_string().chars().take(16).collect()
 }
 
-/// As many entries as it takes to name all that changed.
-fn changes(delta: &Delta, kind: EntryKind) -> impl Iterator<Item = Entry> {
+/// As many entries as it takes to name all that changed. A skill is named with the
+/// beginning of its digest, for a text is all that it is.
+fn changes(delta: &Delta, set: &CapabilitySet, kind: EntryKind) -> impl Iterator<Item = Entry> {
     let lists = [&delta.added, &delta.removed, &delta.changed];
+    let name = |id: &CapabilityId| {
+        let skill = set.get(id).filter(|own| own.id.kind == CapabilityKind::Skill);
+        let digest = skill.and_then(|own| own.declaration.content.as_deref()?.get(..SKILL_DIGEST));
+        digest.map_or_else(|| id.to_string(), |digest| format!("{id}@{digest}"))
+    };
     let named = |(which, ids): (usize, &Vec<CapabilityId>)| {
-        ids.iter().map(|id| (which, id.to_string())).collect::<Vec<_>>()
+        ids.iter().map(|id| (which, name(id))).collect::<Vec<_>>()
     };
     let all: Vec<_> = lists.into_iter().enumerate().flat_map(named).collect();
     let from = Some(delta.from).filter(|from| *from > 0);

@@ -198,6 +198,47 @@ pub(crate) struct SkillValidateArguments {
 }
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum CommandVerb {
+    /// Print a line for each command.
+    List(CommandListArguments),
+    /// Print the text that a model is asked for a command.
+    Expand(CommandExpandArguments),
+}
+
+/// Prints a line for each command that can be typed: those of the project, of plugins and
+/// of the user, in this order where they have one name, those for other agents behind
+/// them, and each skill as `skill:NAME`. With `--all` also those that cannot be typed, and
+/// why: `untrusted` waits for `portcullis trust add`, `skipped` is no command, `shadowed`
+/// has another one of its name before it.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct CommandListArguments {
+    /// Also those that cannot be typed.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Prints the text that a model is asked when somebody types this command. Nothing that
+/// the text asks for is run or read: lines for a shell stay lines, and files that it points
+/// at with `@` are named by `--json`. The exit code is 1 when nothing comes of it.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct CommandExpandArguments {
+    /// The command's name, with or without the slash.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// What is typed behind it; several words are put together with blanks.
+    #[arg(value_name = "TEXT", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<String>,
+    /// Print JSON: the text, and the files that it points at.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum LedgerVerb {
     /// Print what was decided, the newest last.
     Show(ShowArguments),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow};
 use portcullis::SkillChannel;
 use portcullis::model::config::Config;
-use portcullis::skill::{Catalog, Finding, Problem, ScanLimits, Scanner, SkillPlaces, SkillRoot};
+use portcullis::skill::{Catalog, Finding, Problem, ScanLimits, Scanner, SkillRoot};
 
 use crate::args::{Common, SkillVerb};
 use crate::environment::Environment;
@@ -35,14 +35,7 @@ pub(crate) fn roots(common: &Common, environment: &Environment) -> anyhow::Resul
     let work = open::workspace(common, environment);
     let work = work.map(|work| std::fs::canonicalize(&work).unwrap_or(work));
     let config = open::loaded(common, environment, work.as_deref())?.config;
-    let mut places = SkillPlaces { trust: open::trust(common, environment), ..SkillPlaces::default() };
-    if !common.isolated {
-        let home = environment.home.as_ref().map(|home| std::fs::canonicalize(home).unwrap_or(home.clone()));
-        places.project = work.and_then(|work| SkillPlaces::project_of(&work, home.as_deref()));
-        places.user.clone_from(&environment.skills);
-        places.home = home;
-    }
-    let roots = places.configured(&config.skills);
+    let roots = open::local(common, environment).skills.configured(&config.skills);
     let roots = roots.map_err(|why| anyhow!("`[skills]` cannot be used: {why}"));
     Ok((roots?, config))
 }

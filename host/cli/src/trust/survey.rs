@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use portcullis::command::{CommandCatalog, CommandPlaces};
 use portcullis::config::{self, Files, Problem};
 use portcullis::model::config::Config;
 use portcullis::model::product;
@@ -43,6 +44,7 @@ pub(super) fn survey(common: &Common, environment: &Environment, root: &Path) ->
     survey.configuration(common, environment, root)?;
     survey.plugins(environment, root)?;
     survey.skills(environment, root);
+    survey.commands(environment, root);
     Ok(survey)
 }
 
@@ -109,18 +111,43 @@ impl Survey {
             else {
                 continue;
             };
-            if self.items.len() >= FILES_MAX {
-                self.problems
-                    .push(format!("{path}: no more than {FILES_MAX} files of a project can be trusted"));
-                continue;
-            }
             let mut what = vec![format!("the skill `{}`: {}", skill.slug, skill.description())];
             if skill.document.as_ref().is_some_and(|document| document.fields.always_active) {
                 what.push("its text is given to the model in every turn".to_owned());
             }
-            let covered = Covered { path: path.to_owned(), digest, program: None };
-            self.items.push(Item { covered, what });
+            self.push(path, digest, what);
         }
+    }
+
+    /// The commands, also those for other agents, read in the same way.
+    fn commands(&mut self, environment: &Environment, root: &Path) {
+        let places = CommandPlaces {
+            project: Some(root.to_owned()),
+            home: super::home(environment),
+            compatible: true,
+            ..CommandPlaces::default()
+        };
+        for command in CommandCatalog::waiting(&places).all() {
+            let path = command.file.strip_prefix(root).ok().and_then(Path::to_str);
+            let (Some(path), Some(digest), Some(document)) = (path, command.digest, &command.document) else {
+                continue;
+            };
+            self.push(
+                path,
+                digest,
+                vec![format!("the command `/{}`: {}", command.name, document.description)],
+            );
+        }
+    }
+
+    /// A file that a model would be told of.
+    fn push(&mut self, path: &str, digest: Digest, what: Vec<String>) {
+        if self.items.len() >= FILES_MAX {
+            self.problems.push(format!("{path}: no more than {FILES_MAX} files of a project can be trusted"));
+            return;
+        }
+        let covered = Covered { path: path.to_owned(), digest, program: None };
+        self.items.push(Item { covered, what });
     }
 
     /// The plugins. They are loaded as if they were trusted, without any grant, to hear

@@ -312,6 +312,13 @@ pub const KEYS: &[Key] = &[
         "The skills that are not looked at, whatever is included.",
     ),
     key(
+        "commands.compat",
+        Kind::Flag,
+        "true",
+        COMMANDS,
+        "Commands also come from the directories of Claude Code, opencode and Gemini CLI, of the project and of the user's home.",
+    ),
+    key(
         "protect.own_files",
         Kind::Flag,
         "true",
@@ -387,6 +394,7 @@ pub const KEYS: &[Key] = &[
 ];
 
 const SKILLS: Project = Project::Nothing("a project does not say where skills come from");
+const COMMANDS: Project = Project::Nothing("a project does not say where commands come from");
 const CHANNEL: Project = Project::Nothing("a project does not say what there is");
 const CHANNEL_HOOKS: Project = Project::Nothing("a project keeps no hook from being asked");
 

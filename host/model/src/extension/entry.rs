@@ -101,6 +101,43 @@ pub struct CommandEntry {
     /// A hint at what can be typed behind it; empty when nothing is.
     #[serde(default)]
     pub arguments: String,
+    /// Whose it is, as a list says it: `project`, `plugin:NAME`, `user`. Empty: its
+    /// extension's.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub from: String,
+    /// A digest of what it consists of, where whoever brings it knows it: another digest is
+    /// another command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Whether a plugin's command of the same name comes before it.
+    #[serde(default)]
+    pub rank: CommandRank,
+}
+
+impl CommandEntry {
+    /// One without arguments that comes behind those of plugins.
+    #[must_use]
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            arguments: String::new(),
+            from: String::new(),
+            digest: None,
+            rank: CommandRank::Last,
+        }
+    }
+}
+
+/// Which of two commands of one name counts, where one of them is a plugin's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CommandRank {
+    /// This one.
+    First,
+    /// The plugin's.
+    #[default]
+    Last,
 }
 
 /// What an extension is known to bring.

@@ -9,6 +9,7 @@ mod entry;
 mod library;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -16,7 +17,8 @@ use serde_json::Value;
 
 pub use change::{Change, ChangeKind, Changes};
 pub use entry::{
-    CommandEntry, Content, Known, ResourceEntry, SKILL_MIME, SkillEntry, ToolEntry, ToolResult, ToolTraits,
+    CommandEntry, CommandRank, Content, Known, ResourceEntry, SKILL_MIME, SkillEntry, ToolEntry, ToolResult,
+    ToolTraits,
 };
 pub use library::{
     Coverage, DeclaredReference, FileFacts, Library, LibraryFile, LibraryPrompt, LibraryRoot, LibrarySkill,
@@ -96,6 +98,12 @@ pub trait Extension: fmt::Debug + Send + Sync {
     /// Tells when what it brings changes. None: it never does, or nobody can know.
     fn changes(&self) -> Option<Box<dyn Changes>> {
         None
+    }
+
+    /// The directories in which a change may be one of what it brings: a host that watches
+    /// asks again then. Cheap: what was found the last time it was asked.
+    fn places(&self) -> Vec<PathBuf> {
+        Vec::new()
     }
 
     /// The extensions that it brings in turn, such as the servers of a skill.

@@ -256,7 +256,8 @@ impl Admitted {
             if narrower.is_empty() {
                 return BTreeMap::new();
             }
-            let all = world::one_of_each(world::extensions(&narrower, &self.rules));
+            let all = world::extensions(&narrower, &self.rules).into_iter().map(|(_, own)| own);
+            let all = world::one_of_each(all);
             all.into_iter().map(|own| (own.id.to_string(), own)).collect()
         })
     }

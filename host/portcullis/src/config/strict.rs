@@ -53,6 +53,14 @@ fn closed(hook: &HookConfig, default: FailureMode) -> Option<String> {
 
 /// What of `before` is lost with `after`.
 pub(crate) fn lost(before: &Config, after: &Config) -> Vec<String> {
+    let (asked, holds) = (&before.permissions, &after.permissions);
+    let asked = asked.ask.iter().chain(&asked.ask_by_project);
+    let still = |rule: &String| {
+        let lists = [&holds.ask, &holds.ask_by_project, &holds.deny, &holds.deny_by_project];
+        lists.iter().any(|list| list.contains(rule))
+    };
+    let asked = asked.filter(|rule| !still(rule)).map(|rule| format!("`{rule}` in `permissions.ask`"));
+    let asked: BTreeSet<_> = asked.collect();
     let after = strict(after);
-    strict(before).into_iter().filter(|what| !after.contains(what)).collect()
+    strict(before).into_iter().filter(|what| !after.contains(what)).chain(asked).collect()
 }

@@ -82,6 +82,7 @@ fn is_as_strict(before: &Config, after: &Config) -> bool {
         permissions,
         channels,
         skills,
+        commands,
         protect,
         audit,
         hooks,
@@ -133,7 +134,8 @@ fn is_as_strict(before: &Config, after: &Config) -> bool {
             now.allow == was.allow && rules(&now.deny, &[]).is_superset(&rules(&was.deny, &[]))
         })
         && rules(&skills.ignore, &[]).is_superset(&rules(&before.skills.ignore, &[]))
-        && SkillsConfig { ignore: before.skills.ignore.clone(), ..skills.clone() } == before.skills;
+        && SkillsConfig { ignore: before.skills.ignore.clone(), ..skills.clone() } == before.skills
+        && *commands == before.commands;
     plugin_holds
         && permits_no_more
         && there_is_no_more

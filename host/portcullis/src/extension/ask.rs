@@ -204,6 +204,22 @@ pub(crate) fn failed_inside(extension: &dyn Extension) -> ExtensionError {
     ExtensionError::Answer { extension: extension.name().to_owned(), reason: "it failed inside".to_owned() }
 }
 
+/// Files are waited for on a thread that has nothing else to do.
+pub(crate) fn off_the_executor<'a, T: Send + 'static>(
+    extension: &'static str,
+    work: impl FnOnce() -> Result<T, ExtensionError> + Send + 'static,
+) -> Answer<'a, T> {
+    Box::pin(async move {
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+            Err(ExtensionError::Unavailable {
+                extension: extension.to_owned(),
+                reason: "it failed inside".to_owned(),
+                remedy: "ask again".to_owned(),
+            })
+        })
+    })
+}
+
 fn gone(extension: &dyn Extension) -> ExtensionError {
     ExtensionError::Unavailable {
         extension: extension.name().to_owned(),

@@ -16,7 +16,7 @@ mod tests;
 mod uri;
 
 pub use ask::{ASK_TIME, Listing, RouteError};
-pub(crate) use ask::{failed_inside, within};
+pub(crate) use ask::{failed_inside, off_the_executor, within};
 pub use close::{CLOSE_TIME, Closed};
 pub use news::News;
 pub use registry::{ExtensionOptions, Extensions, RegisterError, Seen};

@@ -174,11 +174,7 @@ impl ToolProvider for Fake {
 impl CommandProvider for Fake {
     fn list(&self) -> Answer<'_, Vec<CommandEntry>> {
         self.say("list");
-        let entry = |name: &&str| CommandEntry {
-            name: (*name).to_owned(),
-            description: "a command".to_owned(),
-            arguments: String::new(),
-        };
+        let entry = |name: &&str| CommandEntry::new(*name, "a command");
         self.answer(self.commands.iter().flatten().map(entry).collect())
     }
 

@@ -39,6 +39,8 @@ pub enum EntryKind {
     Capabilities,
     /// A turn began in which a model is told what it can use.
     Turn,
+    /// Somebody typed a command, and a model is asked what it stands for.
+    Command,
     /// A hook objected at an event that is no call.
     Hook,
     /// Somebody changed what is trusted.
@@ -65,6 +67,7 @@ impl EntryKind {
             Self::Plugins => "plugins",
             Self::Capabilities => "capabilities",
             Self::Turn => "turn",
+            Self::Command => "command",
             Self::Hook => "hook",
             Self::Trust => "trust",
             Self::Config => "config",

@@ -1,6 +1,6 @@
 //! Keeps the active plugins true while the host runs, without a restart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -72,13 +72,14 @@ impl Watch {
         let executor = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let hints = wake.clone();
         let news = Waker::from(Arc::new(News(Mutex::new(wake.clone()))));
+        let mut watcher = Directories::new(hints);
+        // Whoever started this may change a file at once.
+        watcher.follow(directories(&loader, &beside));
         thread::Builder::new().name("portcullis-watch".to_owned()).spawn(move || {
-            let mut watcher = Directories::new(hints);
             let mut loader = loader;
             let mut pause = TICK;
             loop {
-                let directories = loader.sources().directories().map(std::path::Path::to_path_buf);
-                watcher.follow(directories.chain(beside.directories()));
+                watcher.follow(directories(&loader, &beside));
                 let mut waiting = Vec::new();
                 if beside.is_told(&mut Context::from_waker(&news)) {
                     pause = BURST;
@@ -143,6 +144,12 @@ impl Watch {
     }
 }
 
+/// Everything in which a change may matter.
+fn directories(loader: &Loader, beside: &impl Beside) -> impl Iterator<Item = PathBuf> {
+    let own: Vec<_> = loader.sources().directories().map(Path::to_path_buf).collect();
+    own.into_iter().chain(beside.directories())
+}
+
 impl Drop for Watch {
     fn drop(&mut self) {
         // A thread that has ended needs no word.
@@ -194,10 +201,22 @@ impl Directories {
         Self { watcher: watcher.ok(), followed: BTreeMap::new(), late }
     }
 
-    /// Follows `directories`. One that came or went since is taken up again.
+    /// Follows `directories`, and no others. One that came or went since is taken up again.
     fn follow(&mut self, directories: impl Iterator<Item = PathBuf>) {
         let Some(watcher) = &mut self.watcher else { return };
         let mut late = None;
+        // Where there is none yet, whoever holds it tells when it comes.
+        let there = |directory: PathBuf| match directory.parent() {
+            Some(parent) if !directory.is_dir() => parent.to_owned(),
+            Some(_) | None => directory,
+        };
+        let directories: BTreeSet<_> = directories.map(there).collect();
+        let left: Vec<_> = self.followed.keys().filter(|own| !directories.contains(*own)).cloned().collect();
+        for directory in left {
+            self.followed.remove(&directory);
+            // It may be gone, and its watch with it.
+            let _ = watcher.unwatch(&directory);
+        }
         for directory in directories {
             let now = identity(&directory);
             if now.is_some() && self.followed.get(&directory) == now.as_ref() {

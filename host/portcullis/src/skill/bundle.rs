@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::catalog::Skill;
 use super::excluded::{self, Excluded};
-use super::place::{self, EntryKind, Stamp};
+use crate::beneath::{self, EntryKind, Stamp};
 
 /// The most files that a skill may have before a host may refuse it.
 pub const BUNDLE_FILES_MAX: usize = 512;
@@ -127,7 +127,7 @@ fn open(skill: &Skill, path: &str) -> Result<File, String> {
     if excluded.has(&file, false) {
         return Err("it is excluded".to_owned());
     }
-    place::open_file(&skill.base, &joined(&skill.inside, path)).map_err(|error| told(&error))
+    beneath::open_file(&skill.base, &joined(&skill.inside, path)).map_err(|error| told(&error))
 }
 
 /// Why a file cannot be read, without a word on what else is on the machine.
@@ -183,7 +183,7 @@ impl Looking<'_> {
     fn directory(&mut self, path: &str, depth: usize) -> io::Result<()> {
         self.directories += 1;
         let inside = joined(&self.skill.inside, path);
-        let (entries, odd) = place::list(&self.skill.base, &inside)?;
+        let (entries, odd) = beneath::list(&self.skill.base, &inside)?;
         if odd > 0 {
             self.leave_out(path, &format!("{odd} names in it are not UTF-8"));
         }

@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::code::{Finding, Load, SkillCode, is_conforming, shown};
 use super::document::{SKILL_FILE, SkillDocument};
 use super::folder::Found;
-use super::place;
 use super::problem::Problem;
 use super::root::SkillOrigin;
+use crate::beneath;
 use crate::policy::SkillChannel;
 
 /// Whether a skill can be used, and why it cannot.
@@ -263,7 +263,7 @@ fn skill(holding: &Holding, found: &Found) -> Skill {
         slug: found.slug.clone(),
         origin: holding.origin,
         root: holding.path.clone(),
-        directory: place::joined(&found.base, &found.inside),
+        directory: beneath::joined(&found.base, &found.inside),
         state: SkillState::Usable,
         digest: found.digest,
         document,

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use super::code::{Finding, Load, is_conforming};
 use super::document::{SKILL_FILE, SKILL_FILE_MAX, SkillDocument};
-use super::place;
 use super::problem::{Problem, ScanCode};
 use super::root::{SkillOrigin, SkillRoot};
 use super::scan::Scanner;
 use super::walk::ScanLimits;
+use crate::beneath;
 
 /// One `SKILL.md` that was looked at.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ pub fn check(path: &Path) -> io::Result<(Vec<Checked>, Vec<Problem>)> {
         return Ok((vec![file(path)], Vec::new()));
     }
     let mut checked = Vec::new();
-    let own = place::list(path, "")?.0.into_iter().map(|(name, _)| name);
+    let own = beneath::list(path, "")?.0.into_iter().map(|(name, _)| name);
     let own: Vec<String> = own.filter(|name| name.eq_ignore_ascii_case(SKILL_FILE)).collect();
     let name = own.iter().find(|name| *name == SKILL_FILE).or(own.first());
     checked.extend(name.map(|name| file(&path.join(name))));
@@ -80,7 +80,7 @@ fn file(path: &Path) -> Checked {
     let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let (folder, name) = (full.parent().unwrap_or(Path::new("/")), full.file_name());
     let read =
-        place::read_file(folder, name.and_then(|name| name.to_str()).unwrap_or_default(), SKILL_FILE_MAX);
+        beneath::read_file(folder, name.and_then(|name| name.to_str()).unwrap_or_default(), SKILL_FILE_MAX);
     let document = match read {
         Ok((bytes, _)) => SkillDocument::read(&bytes, folder.file_name().and_then(|name| name.to_str())),
         Err(error) => SkillDocument::unreadable(&error),

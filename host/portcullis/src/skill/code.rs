@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use crate::frontmatter::{Flaw, FlawKind};
+
 /// What a finding means for whoever wants to load the skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -204,6 +206,37 @@ impl Finding {
     }
 }
 
+impl From<Flaw> for Finding {
+    fn from(flaw: Flaw) -> Self {
+        let Flaw { kind, line, message, remedy, fix } = flaw;
+        Self { fix, ..Self::new(kind.into(), line, message, remedy) }
+    }
+}
+
+impl From<FlawKind> for SkillCode {
+    fn from(kind: FlawKind) -> Self {
+        match kind {
+            FlawKind::NotUtf8 => Self::NotUtf8,
+            FlawKind::Bom => Self::Bom,
+            FlawKind::LeadingBlankLines => Self::LeadingBlankLines,
+            FlawKind::FenceWhitespace => Self::FenceWhitespace,
+            FlawKind::FrontmatterMissing => Self::FrontmatterMissing,
+            FlawKind::FrontmatterUnclosed => Self::FrontmatterUnclosed,
+            FlawKind::FrontmatterTooBig => Self::FrontmatterTooBig,
+            FlawKind::ControlCharacter => Self::ControlCharacter,
+            FlawKind::YamlInvalid => Self::YamlInvalid,
+            FlawKind::YamlBudget => Self::YamlBudget,
+            FlawKind::YamlNotMap => Self::YamlNotMap,
+            FlawKind::YamlRepaired => Self::YamlRepaired,
+            FlawKind::FieldDropped => Self::FieldDropped,
+            FlawKind::YamlIndentInQuotes => Self::YamlIndentInQuotes,
+            FlawKind::YamlSurrogateEscape => Self::YamlSurrogateEscape,
+            FlawKind::YamlCommentInText => Self::YamlCommentInText,
+            FlawKind::DuplicateKey => Self::DuplicateKey,
+        }
+    }
+}
+
 /// Whether the skill can be loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -249,11 +282,4 @@ pub(super) fn shown(text: &str) -> String {
         shown.push('…');
     }
     shown
-}
-
-/// A text of a skill within a list: on one line, without what hides or turns other text.
-pub(super) fn one_line(text: &str) -> String {
-    let hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().filter(|c| !c.is_control() && !hidden(*c)).collect()
 }

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::code::{Finding, Load, SkillCode, is_conforming};
 use super::field::{self, Fields, Said};
-use super::yaml::{Pair, map_json};
-use super::{frontmatter, text};
+use crate::frontmatter;
+use crate::frontmatter::{Pair, map_json};
 
 /// The name of the file that makes a directory a skill.
 pub const SKILL_FILE: &str = "SKILL.md";
@@ -48,7 +48,7 @@ impl SkillDocument {
             ));
             None
         } else {
-            text::split(bytes, &mut findings).and_then(|parts| frontmatter::read(&parts, &mut findings))
+            fields(bytes, &mut findings)
         };
         let Some(pairs) = pairs else { return Self { findings, digest, ..Self::empty() } };
         let Said { name, description, fields } = field::read(&pairs, directory, &mut findings);
@@ -123,6 +123,14 @@ impl SkillDocument {
     /// What is below the frontmatter of a file.
     #[must_use]
     pub fn body(text: &str) -> &str {
-        text::body(text)
+        frontmatter::body(text)
     }
+}
+
+/// The fields between the fences; what is wrong with them are findings.
+fn fields(bytes: &[u8], findings: &mut Vec<Finding>) -> Option<Vec<Pair>> {
+    let mut flaws = Vec::new();
+    let pairs = frontmatter::split(bytes, &mut flaws).and_then(|parts| frontmatter::read(&parts, &mut flaws));
+    findings.extend(flaws.into_iter().map(Finding::from));
+    pairs
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::place;
+use crate::beneath;
 
 /// The names of the files, the strongest first.
 pub(super) const FILES: [&str; 2] = [".ignore", ".gitignore"];
@@ -23,10 +23,10 @@ pub(super) type Rules = Vec<Gitignore>;
 /// The rules that the directory at `inside` brings. A file that cannot be read excludes
 /// nothing, and neither does a line of it that is no rule.
 pub(super) fn rules(base: &Path, inside: &str, names: &[&str]) -> Rules {
-    let directory = place::joined(base, inside);
+    let directory = beneath::joined(base, inside);
     let one = |name: &&str| {
         let inside = if inside.is_empty() { (*name).to_owned() } else { format!("{inside}/{name}") };
-        let (bytes, _) = place::read_file(base, &inside, FILE_MAX).ok()?;
+        let (bytes, _) = beneath::read_file(base, &inside, FILE_MAX).ok()?;
         let mut builder = GitignoreBuilder::new(&directory);
         for line in String::from_utf8_lossy(&bytes).lines() {
             if let Err(error) = builder.add_line(None, line) {

@@ -7,7 +7,7 @@ use portcullis_model::capability::Domain;
 use super::code::{Finding, SkillCode, shown};
 use super::glob::expansions;
 use super::name;
-use super::yaml::{Node, NodeKind, Pair};
+use crate::frontmatter::{Node, NodeKind, Pair};
 
 /// The fields of the specification.
 const KNOWN: [&str; 6] = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
@@ -268,21 +268,7 @@ fn read_hint(value: &Node, findings: &mut Vec<Finding>) -> String {
         "`argument-hint` is no text, and some hosts drop the skill",
         "put it in quotes",
     ));
-    as_written(value)
-}
-
-/// A value in brackets as people mean it who forget that brackets are a list.
-fn as_written(value: &Node) -> String {
-    match &value.kind {
-        NodeKind::Scalar(scalar) => scalar.text.trim().to_owned(),
-        NodeKind::List(items) => {
-            format!("[{}]", items.iter().map(as_written).collect::<Vec<_>>().join(", "))
-        }
-        NodeKind::Map(pairs) => {
-            let pair = |pair: &Pair| format!("{}: {}", as_written(&pair.key), as_written(&pair.value));
-            pairs.iter().map(pair).collect::<Vec<_>>().join(", ")
-        }
-    }
+    value.as_written()
 }
 
 fn read_serves(value: &Node, findings: &mut Vec<Finding>) -> BTreeSet<Domain> {

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use portcullis_runtime::Digest;
 
 use super::document::SkillDocument;
 use super::excluded::Rules;
-use super::place::Stamp;
 use super::problem::Problem;
 use super::root::SkillRoot;
+use crate::beneath::Stamp;
 
 /// A directory, as it was seen last.
 #[derive(Debug, Default)]
@@ -81,6 +81,15 @@ impl Folder {
     pub(super) fn collect(&self, root: &SkillRoot, found: &mut Vec<Found>, problems: &mut Vec<Problem>) {
         let base: Arc<Path> = root.base.as_path().into();
         self.collect_below(&base, &root.inside, "", found, problems);
+    }
+
+    /// Every directory below `path`, which is this one's.
+    pub(super) fn directories(&self, path: &Path, all: &mut Vec<PathBuf>) {
+        for (name, child) in &self.children {
+            let own = child.base.as_deref().map_or_else(|| path.join(name), Path::to_path_buf);
+            child.folder.directories(&own, all);
+            all.push(own);
+        }
     }
 
     fn collect_below(

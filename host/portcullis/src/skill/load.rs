@@ -8,7 +8,7 @@ use portcullis_runtime::Digest;
 
 use super::catalog::{Catalog, Skill, SkillState, UnknownSkill};
 use super::document::{SKILL_FILE, SKILL_FILE_MAX, SkillDocument};
-use super::place;
+use crate::beneath;
 use crate::registry::ContentStore;
 
 /// A skill that was loaded.
@@ -118,7 +118,7 @@ impl SkillLoader {
         } else {
             format!("{}/{SKILL_FILE}", skill.inside)
         };
-        let read = place::read_file(&skill.base, &inside, SKILL_FILE_MAX);
+        let read = beneath::read_file(&skill.base, &inside, SKILL_FILE_MAX);
         let (bytes, _) = read.map_err(|source| LoadError::Read { slug: skill.slug.clone(), source })?;
         if Digest::of(&bytes) != digest {
             return Err(changed());

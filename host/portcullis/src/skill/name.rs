@@ -1,7 +1,7 @@
 //! The name of a skill.
 
 use super::code::{Finding, SkillCode, shown};
-use super::yaml::Node;
+use crate::frontmatter::Node;
 
 const NAME_MAX: usize = 64;
 

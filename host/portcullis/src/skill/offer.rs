@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::bundle::Bundle;
 use super::catalog::{Catalog, Skill};
-use super::code::one_line;
 use super::load::{LoadError, LoadedSkill, SkillLoader};
+use crate::frontmatter::one_line;
 
 /// The name of the tool that loads skills.
 pub const SKILL_TOOL: &str = "skill";

@@ -1,6 +1,7 @@
 //! The skills on this machine, as an extension brings them and as capabilities.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use portcullis_model::capability::{Capability, CapabilityId, CapabilityKind, Declaration, Standing};
@@ -9,10 +10,12 @@ use portcullis_model::extension::{Answer, Extension, ExtensionError, SkillEntry,
 use super::address::{address, find};
 use super::bundle::Bundle;
 use super::catalog::{Catalog, Skill, SkillState};
-use super::code::{Effect, one_line};
+use super::code::Effect;
 use super::document::SKILL_FILE;
 use super::load::SkillLoader;
 use super::scan::Scanner;
+use crate::extension::off_the_executor;
+use crate::frontmatter::one_line;
 use crate::policy::SkillChannel;
 
 /// The id of the extension that brings them.
@@ -27,7 +30,7 @@ pub struct LocalSkills {
 #[derive(Debug)]
 struct Inner {
     scanner: Mutex<Scanner>,
-    channel: SkillChannel,
+    channel: Mutex<SkillChannel>,
     loader: SkillLoader,
     seen: Mutex<Seen>,
 }
@@ -43,8 +46,15 @@ impl LocalSkills {
     /// Those that `scanner` finds and `channel` does not hide.
     #[must_use]
     pub fn new(scanner: Scanner, channel: SkillChannel, loader: SkillLoader) -> Self {
-        let (scanner, seen) = (Mutex::new(scanner), Mutex::default());
+        let (scanner, channel, seen) = (Mutex::new(scanner), Mutex::new(channel), Mutex::default());
         Self { inner: Arc::new(Inner { scanner, channel, loader, seen }) }
+    }
+
+    /// Looks for others from the next look on.
+    pub fn reconfigure(&self, scanner: Scanner, channel: SkillChannel) {
+        *lock(&self.inner.scanner) = scanner;
+        *lock(&self.inner.channel) = channel;
+        lock(&self.inner.seen).scanned = None;
     }
 
     /// Looks now. When nothing changed it is the catalogue of before.
@@ -62,15 +72,15 @@ impl LocalSkills {
 
 impl Inner {
     fn look(&self) -> Arc<Catalog> {
-        let scanned = self.scanner.lock().unwrap_or_else(PoisonError::into_inner).look();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let scanned = lock(&self.scanner).look();
+        let mut seen = lock(&self.seen);
         if let (Some(before), Some(permitted)) = (&seen.scanned, &seen.permitted)
             && Arc::ptr_eq(before, &scanned)
         {
             return Arc::clone(permitted);
         }
         let mut permitted = Catalog::clone(&scanned);
-        permitted.permit(&self.channel);
+        permitted.permit(&lock(&self.channel));
         let permitted = Arc::new(permitted);
         *seen = Seen { scanned: Some(scanned), permitted: Some(Arc::clone(&permitted)) };
         permitted
@@ -78,7 +88,7 @@ impl Inner {
 
     /// The catalogue of the last look, or of a first one.
     fn seen(&self) -> Arc<Catalog> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).permitted.clone();
+        let seen = lock(&self.seen).permitted.clone();
         seen.unwrap_or_else(|| self.look())
     }
 
@@ -115,40 +125,34 @@ impl Extension for LocalSkills {
     fn skills(&self) -> Option<&dyn SkillProvider> {
         Some(self)
     }
+
+    fn places(&self) -> Vec<PathBuf> {
+        // A look that is going on has them in a moment, and nobody waits here.
+        self.inner.scanner.try_lock().map(|scanner| scanner.directories()).unwrap_or_default()
+    }
 }
 
 impl SkillProvider for LocalSkills {
     fn list(&self) -> Answer<'_, Vec<SkillEntry>> {
         let inner = Arc::clone(&self.inner);
-        off_the_executor(move || {
+        off_the_executor(LOCAL_SKILLS, move || {
             Ok(inner.look().usable().filter(|skill| skill.is_listed()).map(entry).collect())
         })
     }
 
     fn read<'a>(&'a self, uri: &'a str) -> Answer<'a, Option<String>> {
         let (inner, uri) = (Arc::clone(&self.inner), uri.to_owned());
-        off_the_executor(move || inner.read(&uri))
+        off_the_executor(LOCAL_SKILLS, move || inner.read(&uri))
     }
 
     fn exists<'a>(&'a self, uri: &'a str) -> Answer<'a, bool> {
         let (inner, uri) = (Arc::clone(&self.inner), uri.to_owned());
-        off_the_executor(move || Ok(inner.exists(&uri)))
+        off_the_executor(LOCAL_SKILLS, move || Ok(inner.exists(&uri)))
     }
 }
 
-/// Files are waited for on a thread that has nothing else to do.
-pub(super) fn off_the_executor<'a, T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ExtensionError> + Send + 'static,
-) -> Answer<'a, T> {
-    Box::pin(async move {
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
-            Err(ExtensionError::Unavailable {
-                extension: LOCAL_SKILLS.to_owned(),
-                reason: "it failed inside".to_owned(),
-                remedy: "ask again".to_owned(),
-            })
-        })
-    })
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A skill as a list names it: by its path, because names are not unique.

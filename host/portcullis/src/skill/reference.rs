@@ -9,7 +9,7 @@ use std::fs::{self, Metadata};
 use std::path::{Component, Path, PathBuf};
 
 use super::catalog::Skill;
-use super::place;
+use crate::beneath;
 
 /// The most bytes of one.
 pub const REFERENCE_MAX: usize = 1 << 20;
@@ -102,7 +102,7 @@ pub fn read_reference(skill: &Skill, file: &Path) -> Result<Vec<u8>, String> {
     let declares = references(skill).iter().any(|own| own.file.as_deref() == Ok(file));
     let area = area(skill).filter(|_| declares).ok_or_else(|| "the skill does not declare it".to_owned())?;
     let inside = within(&area, file)?;
-    let (bytes, _) = place::read_file(&area, &inside, REFERENCE_MAX)
+    let (bytes, _) = beneath::read_file(&area, &inside, REFERENCE_MAX)
         .map_err(|error| format!("it cannot be read: {}", error.kind()))?;
     if bytes.len() > REFERENCE_MAX {
         return Err(format!("it has more than {REFERENCE_MAX} bytes"));

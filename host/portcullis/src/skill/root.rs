@@ -9,8 +9,8 @@ use portcullis_model::product;
 use serde::Serialize;
 
 use super::glob::Selection;
-use super::place;
-use crate::trust::{TrustStore, Warrant, Workspace};
+use crate::beneath;
+use crate::trust::{TrustStore, Warrant, Workspace, project_of};
 
 /// Whose skills a directory holds. An earlier one wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -95,7 +95,7 @@ impl SkillRoot {
     /// The directory.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        place::joined(&self.base, &self.inside)
+        beneath::joined(&self.base, &self.inside)
     }
 }
 
@@ -179,12 +179,7 @@ impl SkillPlaces {
     /// this program, or else with skills for other agents. The user's home is none.
     #[must_use]
     pub fn project_of(start: &Path, home: Option<&Path>) -> Option<PathBuf> {
-        let nearest = |marks: &[&str]| {
-            let is_project = |dir: &&Path| marks.iter().any(|mark| dir.join(mark).is_dir());
-            let dirs = start.ancestors().filter(|dir| home != Some(*dir));
-            dirs.into_iter().find(is_project).map(Path::to_path_buf)
-        };
-        nearest(&[product::PROJECT_DIR]).or_else(|| nearest(&COMPATIBLE.map(|(mark, ..)| mark)))
+        project_of(start, home, &COMPATIBLE.map(|(mark, ..)| mark))
     }
 
     /// The roots as the configuration says.

@@ -1,5 +1,6 @@
 //! Looking for skills, again and again.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use portcullis_runtime::clock;
@@ -38,6 +39,17 @@ impl Scanner {
     /// The skills that there are now. When nothing changed it is the catalogue of before.
     pub fn look(&mut self) -> Arc<Catalog> {
         self.look_at(clock::utc().as_second())
+    }
+
+    /// The directories that the last look went through, the roots first, whether they are
+    /// there or not.
+    #[must_use]
+    pub fn directories(&self) -> Vec<PathBuf> {
+        let mut all: Vec<_> = self.roots.iter().map(|seen| seen.root.path()).collect();
+        for Seen { root, folder, .. } in &self.roots {
+            folder.directories(&root.path(), &mut all);
+        }
+        all
     }
 
     /// What the last look cost.

@@ -13,9 +13,9 @@ use portcullis_runtime::Digest;
 use super::document::{SKILL_FILE, SKILL_FILE_MAX, SkillDocument};
 use super::excluded::{self, Excluded, is_hidden};
 use super::folder::{Child, Folder, SkillFile, below};
-use super::place::{self, EntryKind, Stamp};
 use super::problem::{Problem, ScanCode};
 use super::root::{Links, SkillRoot};
+use crate::beneath::{self, EntryKind, Stamp};
 
 /// How much is looked at, at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -218,7 +218,7 @@ impl<'r> Walk<'r> {
     /// Lists the directory.
     fn list(&mut self, folder: &mut Folder, at: &At) -> io::Result<()> {
         self.work.listed += 1;
-        let (entries, odd) = place::list(&at.base, &at.inside)?;
+        let (entries, odd) = beneath::list(&at.base, &at.inside)?;
         folder.problems.clear();
         if odd > 0 {
             folder.problems.push(Problem {
@@ -325,7 +325,7 @@ impl<'r> Walk<'r> {
             return;
         }
         self.work.read += 1;
-        match place::read_file(&at.base, inside, SKILL_FILE_MAX) {
+        match beneath::read_file(&at.base, inside, SKILL_FILE_MAX) {
             Ok((bytes, stamp)) => {
                 skill.stamp = Some(stamp);
                 skill.digest = Some(Digest::of(&bytes));
@@ -366,7 +366,7 @@ impl<'r> Walk<'r> {
             if !may && skill.digest.is_some() {
                 skill.document = None;
             } else if may && skill.document.is_none() {
-                let read = place::read_file(&at.base, &below(&at.inside, SKILL_FILE), SKILL_FILE_MAX);
+                let read = beneath::read_file(&at.base, &below(&at.inside, SKILL_FILE), SKILL_FILE_MAX);
                 let read = read.ok().filter(|(bytes, _)| Some(Digest::of(bytes)) == skill.digest);
                 skill.document = read.map(|(bytes, _)| parsed(&bytes, at));
             }

@@ -15,5 +15,5 @@ mod workspace;
 pub use error::TrustError;
 pub use store::{Held, TrustStore};
 pub(crate) use warrant::Warrant;
-pub(crate) use workspace::below;
 pub use workspace::{Covered, Workspace, root_of};
+pub(crate) use workspace::{below, project_of};

@@ -77,6 +77,17 @@ pub fn root_of(path: &Path) -> Option<&Path> {
     own.and_then(Path::parent)
 }
 
+/// The root of the project that `start` lies in: the nearest directory with files of this
+/// program, or else with one of `others`. The user's home is none.
+pub(crate) fn project_of(start: &Path, home: Option<&Path>, others: &[&str]) -> Option<PathBuf> {
+    let nearest = |marks: &[&str]| {
+        let is_project = |dir: &&Path| marks.iter().any(|mark| dir.join(mark).is_dir());
+        let dirs = start.ancestors().filter(|dir| home != Some(*dir));
+        dirs.into_iter().find(is_project).map(Path::to_path_buf)
+    };
+    nearest(&[product::PROJECT_DIR]).or_else(|| nearest(others))
+}
+
 /// The path of `file` from `root`, when it is below it as it is written.
 pub(crate) fn below(root: &Path, file: &Path) -> Option<String> {
     let rest = file.strip_prefix(root).ok()?;

@@ -1,13 +1,11 @@
-//! What a turn has besides tools: skills and commands, by their names, and a list of all.
+//! What a turn has besides tools: skills, by their names, and a list of all.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use portcullis_model::capability::{Capability, CapabilityKind};
 use portcullis_model::extension::ExtensionError;
 use portcullis_model::fault::Fault;
 use portcullis_model::name::PluginName;
-use portcullis_runtime::{InvocationView, Kind};
 use serde::Serialize;
 
 use super::Turn;
@@ -68,33 +66,6 @@ impl TextError {
     }
 }
 
-/// A command that somebody typed.
-#[derive(Debug)]
-struct Typed {
-    name: String,
-    arguments: String,
-    session: String,
-    cwd: String,
-}
-
-impl InvocationView for Typed {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn arguments(&self) -> &str {
-        &self.arguments
-    }
-
-    fn session_id(&self) -> &str {
-        &self.session
-    }
-
-    fn cwd(&self) -> &str {
-        &self.cwd
-    }
-}
-
 impl Turn {
     /// Everything that the turn may use.
     #[must_use]
@@ -129,37 +100,5 @@ impl Turn {
             });
         }
         Err(self.admitted.unknown(CapabilityKind::Skill, name).into())
-    }
-
-    /// The prompt that the command `name` stands for, when it was there as the turn began
-    /// and is permitted now.
-    ///
-    /// # Errors
-    /// Why there is none.
-    pub async fn expand(&self, name: &str, arguments: &str, cwd: &str) -> Result<String, TextError> {
-        self.admitted.usable(CapabilityKind::Command, name)?;
-        let acting = self.admitted.plugins().plugins().filter(|plugin| plugin.acts_as(Kind::Command));
-        for plugin in acting {
-            if !plugin.commands.iter().any(|command| command.name == name) {
-                continue;
-            }
-            let typed = Typed {
-                name: name.to_owned(),
-                arguments: arguments.to_owned(),
-                session: self.session.id().to_owned(),
-                cwd: cwd.to_owned(),
-            };
-            let expanded = plugin.guest.expand(Arc::new(typed)).await;
-            let expanded =
-                expanded.map_err(|fault| TextError::Fault { plugin: plugin.info.name.clone(), fault })?;
-            return expanded.map_err(|reason| TextError::Refused { name: name.to_owned(), reason });
-        }
-        for bound in self.admitted.bound() {
-            let has = bound.listed.known().commands.iter().any(|command| command.name == name);
-            if let (true, Some(role)) = (has, bound.extension.commands()) {
-                return Ok(within(&*bound.extension, role.resolve(name, arguments)).await?);
-            }
-        }
-        Err(self.admitted.unknown(CapabilityKind::Command, name).into())
     }
 }

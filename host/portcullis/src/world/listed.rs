@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use portcullis_model::capability::{Capability, CapabilityId, CapabilityKind, Declaration, Standing};
-use portcullis_model::extension::{Changes, Extension, ExtensionError, Known, ToolEntry};
+use portcullis_model::extension::{Changes, CommandRank, Extension, ExtensionError, Known, ToolEntry};
 
 use super::declare::digest;
 use crate::extension::{failed_inside, within};
@@ -45,7 +46,11 @@ impl Listed {
 
     /// All of it. Another program that brings tools is one server, whose tools are called
     /// through it; what is the user's own are tools of their own.
-    pub(super) fn capabilities(&self, extension: &dyn Extension, origin: &str) -> Vec<Capability> {
+    pub(super) fn capabilities(
+        &self,
+        extension: &dyn Extension,
+        origin: &str,
+    ) -> Vec<(CommandRank, Capability)> {
         let Known { tools, skills, commands, failed } = &self.known;
         let standing = || failed.clone().map_or(Standing::Usable, Standing::Degraded);
         let new = |kind, name: &str, declaration| Capability {
@@ -90,13 +95,15 @@ impl Listed {
             };
             new(CapabilityKind::Skill, &skill.name, declaration)
         }));
+        let mut all: Vec<_> = all.into_iter().map(|own| (CommandRank::Last, own)).collect();
         all.extend(commands.iter().map(|command| {
+            let content = [&command.arguments, &command.from, command.digest.as_deref().unwrap_or_default()];
             let declaration = Declaration {
                 description: command.description.clone(),
-                content: Some(digest(&[&command.arguments])),
+                content: Some(digest(&content)),
                 ..Declaration::default()
             };
-            new(CapabilityKind::Command, &command.name, declaration)
+            (command.rank, new(CapabilityKind::Command, &command.name, declaration))
         }));
         all
     }
@@ -117,6 +124,8 @@ pub(super) struct Lists {
 struct One {
     extension: Arc<dyn Extension>,
     listed: Arc<Listed>,
+    /// Where a change may be one of what it brings.
+    places: Arc<[PathBuf]>,
     news: Arc<Mutex<Option<Box<dyn Changes>>>>,
 }
 
@@ -132,7 +141,16 @@ impl fmt::Debug for One {
 /// News of one source that are read at once. Who always has more keeps nobody else waiting.
 const NEWS_MAX: usize = 64;
 
+/// Directories of one extension that are watched. What changes elsewhere is seen at the
+/// next tick.
+const PLACES_MAX: usize = 4096;
+
 impl Lists {
+    /// The directories in which a change may matter.
+    pub(super) fn places(&self) -> impl Iterator<Item = &PathBuf> {
+        self.all.iter().flat_map(|one| one.places.iter())
+    }
+
     /// Asks these, all at once. Who does not answer keeps what it said `before`.
     pub(super) async fn of(asked: Vec<Arc<dyn Extension>>, before: &Self) -> Self {
         let asked = asked.into_iter().map(|extension| async {
@@ -144,7 +162,9 @@ impl Lists {
             let known = known.unwrap_or_else(|_| still(said, &failed_inside(&*extension)));
             let same = old.filter(|old| *old.listed.known() == known);
             let listed = same.map_or_else(|| Arc::new(Listed::new(known)), |old| Arc::clone(&old.listed));
-            One { extension, listed, news }
+            let places = catch_unwind(AssertUnwindSafe(|| extension.places())).unwrap_or_default();
+            let places = places.into_iter().take(PLACES_MAX).collect();
+            One { extension, listed, places, news }
         });
         Self { all: join_all(asked).await }
     }

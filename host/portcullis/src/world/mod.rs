@@ -10,11 +10,12 @@ mod listed;
 mod report;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::Context;
 
 use portcullis_model::capability::{Capability, CapabilityId, CapabilityKind, Standing};
-use portcullis_model::extension::Extension;
+use portcullis_model::extension::{CommandRank, Extension};
 
 use crate::extension::{Extensions, Level, Scope, Seen};
 use crate::registry::{Binding, Delta, Registry};
@@ -80,8 +81,13 @@ impl World {
     /// was, no epoch begins.
     pub(crate) fn publish(&self, now: &Snapshot) -> Option<Delta> {
         let bound = self.bound(&Scope::default());
-        let capabilities = declare::plugins(now).into_iter().chain(declare::hooks(now));
-        let capabilities = one_of_each(capabilities.chain(extensions(&bound, &now.rules)));
+        let own = declare::plugins(now).into_iter().chain(declare::hooks(now));
+        // A project's command comes before a plugin's of the same name.
+        let (first, rest): (Vec<_>, Vec<_>) =
+            extensions(&bound, &now.rules).into_iter().partition(|(rank, _)| *rank == CommandRank::First);
+        let of_extension = |(_, capability)| capability;
+        let all = first.into_iter().map(of_extension).chain(own).chain(rest.into_iter().map(of_extension));
+        let capabilities = one_of_each(all);
         let is_there = |origin: &str| bound.iter().any(|own| origin == origin_of(&*own.extension));
         self.registry.publish(capabilities, |gone| {
             declare::taken_away(now, gone).or_else(|| {
@@ -115,6 +121,11 @@ impl World {
         self.lists().poll_news(context)
     }
 
+    /// The directories in which a change may be one of what extensions bring.
+    pub(crate) fn places(&self) -> Vec<PathBuf> {
+        self.lists().places().cloned().collect()
+    }
+
     pub(crate) fn health(&self) -> std::sync::MutexGuard<'_, Health> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -131,14 +142,14 @@ fn origin_of(extension: &dyn Extension) -> String {
 }
 
 /// What `bound` bring, in their order, which is that of whose name counts.
-pub(crate) fn extensions(bound: &[Bound], rules: &Rules) -> Vec<Capability> {
+pub(crate) fn extensions(bound: &[Bound], rules: &Rules) -> Vec<(CommandRank, Capability)> {
     let mut all = Vec::new();
     for own in bound {
         let origin = origin_of(&*own.extension);
         all.extend(own.listed.capabilities(&*own.extension, &origin).into_iter().map(
-            |capability| match denial(capability.id.kind, &capability.id.name, rules) {
-                Some(why) => Capability { standing: Standing::Denied(why), ..capability },
-                None => capability,
+            |(rank, capability)| match denial(capability.id.kind, &capability.id.name, rules) {
+                Some(why) => (rank, Capability { standing: Standing::Denied(why), ..capability }),
+                None => (rank, capability),
             },
         ));
     }

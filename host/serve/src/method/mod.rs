@@ -1,6 +1,7 @@
 //! What can be asked. Each method is one of the library's, and differs from it in nothing.
 
 mod call;
+mod command;
 mod session;
 mod tool;
 mod turn;
@@ -17,7 +18,7 @@ use crate::server::Server;
 use crate::state::State;
 
 /// Every method behind the handshake.
-pub(crate) const NAMES: [&str; 13] = [
+pub(crate) const NAMES: [&str; 17] = [
     "session/open",
     "session/compact",
     "session/close",
@@ -30,6 +31,10 @@ pub(crate) const NAMES: [&str; 13] = [
     "tools/list",
     "tools/find",
     "tools/call",
+    "commands/list",
+    "commands/expand",
+    "skills/list",
+    "skills/load",
     "registry/report",
 ];
 
@@ -92,6 +97,10 @@ pub(crate) fn begin(
         "tools/list" => tool::list(client, params),
         "tools/find" => tool::find(client, params),
         "tools/call" => tool::call(client, params),
+        "commands/list" => command::list(client, params),
+        "commands/expand" => command::expand(client, params),
+        "skills/list" => command::skills(client, params),
+        "skills/load" => command::load(client, params),
         "registry/report" => registry_report(client, params),
         _ => Err(unknown(method)),
     }

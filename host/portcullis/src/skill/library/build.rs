@@ -11,13 +11,14 @@ use portcullis_runtime::Digest;
 use super::super::address::{address, address_of};
 use super::super::bundle::{BUNDLE_BYTES_MAX, BUNDLE_FILES_MAX, Bundle};
 use super::super::catalog::{Catalog, Skill, SkillState};
-use super::super::code::{SkillCode, one_line};
+use super::super::code::SkillCode;
 use super::super::document::{SKILL_FILE, SkillDocument};
 use super::super::folder::below;
 use super::super::load::why_not_usable;
-use super::super::place::Stamp;
 use super::super::reference::{REFERENCE_MAX, References, place_of};
 use super::held::{Held, Spot};
+use crate::beneath::Stamp;
+use crate::frontmatter::one_line;
 
 /// The most bytes that all files of a library have together. The skills that come behind
 /// are withheld.

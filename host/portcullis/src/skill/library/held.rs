@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use portcullis_model::extension::{FileFacts, LibraryFile};
 use portcullis_runtime::Digest;
 
-use super::super::place::{self, Stamp};
+use crate::beneath::{self, Stamp};
 
 /// What was read before.
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ impl Held {
         now: i64,
         most: usize,
     ) -> io::Result<LibraryFile> {
-        let path = place::joined(spot.base, spot.inside);
+        let path = beneath::joined(spot.base, spot.inside);
         if let Some(held) = self.files.get_mut(&path)
             && (held.used || (held.stamp == stamp && stamp.was_settled(held.seen)))
         {
@@ -64,7 +64,7 @@ impl Held {
             return Ok(held.file.clone());
         }
         self.reads += 1;
-        let (bytes, meta) = place::read_with_meta(spot.base, spot.inside, most)?;
+        let (bytes, meta) = beneath::read_with_meta(spot.base, spot.inside, most)?;
         if bytes.len() > most {
             return Err(io::Error::new(
                 io::ErrorKind::FileTooLarge,
@@ -99,8 +99,8 @@ fn time(time: SystemTime) -> Option<String> {
 mod tests {
     use std::fs;
 
-    use super::super::super::place::Stamp;
     use super::{Held, Spot};
+    use crate::beneath::Stamp;
 
     #[test]
     fn a_file_whose_stamp_did_not_move_is_not_opened_again() {

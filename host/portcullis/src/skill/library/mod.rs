@@ -25,12 +25,14 @@ pub use prompt::{PROMPT_BYTES_MAX, PROMPTS_MAX, PromptDirectory, PromptPlaces};
 pub use watch::QUIET;
 
 use super::catalog::Skill;
-use super::provider::off_the_executor;
+use super::provider::LOCAL_SKILLS;
+use super::reference;
 use super::reference::{REFERENCE_MAX, place_of};
 use super::root::SkillRoot;
 use super::scan::Scanner;
 use super::walk::ScanLimits;
-use super::{place, reference};
+use crate::beneath;
+use crate::extension::off_the_executor;
 use crate::policy::SkillChannel;
 use build::Builder;
 use coverage::{Places, Reach, Watched};
@@ -185,7 +187,7 @@ impl Inner {
         // Declared then and still: the declaration is looked at again, and so is the way.
         let declares = reference::references(&skill).iter().any(|own| own.file.as_deref() == Ok(file));
         let (base, inside) = place_of(&skill, file).filter(|_| declares)?;
-        let (bytes, meta) = place::read_with_meta(&base, &inside, REFERENCE_MAX).ok()?;
+        let (bytes, meta) = beneath::read_with_meta(&base, &inside, REFERENCE_MAX).ok()?;
         let prose = (bytes.len() <= REFERENCE_MAX).then(|| Prose::read(&bytes))??;
         let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         Some(SharedFile {
@@ -201,7 +203,7 @@ impl Inner {
 impl LibrarySource for LocalLibrary {
     fn look(&self) -> Answer<'_, Arc<Library>> {
         let inner = Arc::clone(&self.inner);
-        let looked = off_the_executor(move || Ok(inner.look()));
+        let looked = off_the_executor(LOCAL_SKILLS, move || Ok(inner.look()));
         Box::pin(async move {
             let library = looked.await?;
             if let Some(watch) = &self.watch {
@@ -213,7 +215,7 @@ impl LibrarySource for LocalLibrary {
 
     fn shared<'a>(&'a self, path: &'a str) -> Answer<'a, Option<SharedFile>> {
         let (inner, path) = (Arc::clone(&self.inner), path.to_owned());
-        off_the_executor(move || Ok::<_, ExtensionError>(inner.shared(&path)))
+        off_the_executor(LOCAL_SKILLS, move || Ok::<_, ExtensionError>(inner.shared(&path)))
     }
 
     fn roots(&self) -> Vec<LibraryRoot> {

@@ -8,9 +8,9 @@ use portcullis_model::extension::LibraryPrompt;
 
 use super::super::excluded::is_hidden;
 use super::super::glob::Selection;
-use super::super::place::{self, EntryKind, Stamp};
 use super::held::{Held, Spot};
 use super::prose::Prose;
+use crate::beneath::{self, EntryKind, Stamp};
 
 /// The most prompts.
 pub const PROMPTS_MAX: usize = 1024;
@@ -62,7 +62,7 @@ pub(super) fn look(
         take(file, None, held);
     }
     for PromptDirectory { path, selection } in &places.directories {
-        let entries = place::list(path, "").map(|(entries, _)| entries).unwrap_or_default();
+        let entries = beneath::list(path, "").map(|(entries, _)| entries).unwrap_or_default();
         for (name, kind) in entries {
             if kind == EntryKind::File && !is_hidden(&name) && name.ends_with(".md") {
                 take(&path.join(name), Some(selection), held);

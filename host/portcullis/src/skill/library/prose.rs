@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::yaml::map_json;
-use super::super::{frontmatter, text};
+use crate::frontmatter::{self, map_json};
 
 /// A text without its frontmatter.
 #[derive(Debug, PartialEq)]
@@ -19,7 +18,7 @@ impl Prose {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let whole = std::str::from_utf8(bytes).ok()?;
         let whole = whole.strip_prefix('\u{feff}').unwrap_or(whole);
-        let parts = text::split(whole.as_bytes(), &mut Vec::new());
+        let parts = frontmatter::split(whole.as_bytes(), &mut Vec::new());
         let read = parts.and_then(|parts| {
             let pairs = frontmatter::read(&parts, &mut Vec::new())?;
             Some(Self { fields: Some(map_json(&pairs)?), body: parts.body.to_owned() })

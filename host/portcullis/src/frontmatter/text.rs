@@ -1,7 +1,7 @@
 //! The bytes of a `SKILL.md`, taken apart into frontmatter and body. Fences are lines:
 //! whatever a value holds, only a line that is `---` alone ends the frontmatter.
 
-use super::code::{Finding, SkillCode};
+use super::flaw::{Flaw, FlawKind};
 
 /// The most bytes between the fences. No skill in the field has half as many.
 pub const FRONTMATTER_MAX: usize = 16 << 10;
@@ -10,29 +10,29 @@ const FENCE: &str = "---";
 
 /// The two parts of a file.
 #[derive(Debug)]
-pub(super) struct Parts<'b> {
-    pub(super) frontmatter: &'b str,
+pub(crate) struct Parts<'b> {
+    pub(crate) frontmatter: &'b str,
     /// The line of the file, from 1, on which the frontmatter begins.
-    pub(super) first_line: usize,
+    pub(crate) first_line: usize,
     /// Behind the second fence.
-    pub(super) body: &'b str,
+    pub(crate) body: &'b str,
 }
 
 /// Takes the bytes apart. Without a frontmatter there is nothing to go on with, and the
-/// last finding says why.
-pub(super) fn split<'b>(bytes: &'b [u8], findings: &mut Vec<Finding>) -> Option<Parts<'b>> {
+/// last flaw says why.
+pub(crate) fn split<'b>(bytes: &'b [u8], flaws: &mut Vec<Flaw>) -> Option<Parts<'b>> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
-            findings.push(not_utf8(bytes, error.valid_up_to()));
+            flaws.push(not_utf8(bytes, error.valid_up_to()));
             return None;
         }
     };
     let text = match text.strip_prefix('\u{feff}') {
         None => text,
         Some(rest) => {
-            findings.push(Finding::new(
-                SkillCode::Bom,
+            flaws.push(Flaw::new(
+                FlawKind::Bom,
                 Some(1),
                 "the file begins with a byte order mark, which some hosts stumble over",
                 "save it as UTF-8 without one",
@@ -46,8 +46,8 @@ pub(super) fn split<'b>(bytes: &'b [u8], findings: &mut Vec<Finding>) -> Option<
             Some(line) if line.trim().is_empty() => {}
             Some(line) if line.trim_end() == FENCE => break line,
             Some(_) | None => {
-                findings.push(Finding::new(
-                    SkillCode::FrontmatterMissing,
+                flaws.push(Flaw::new(
+                    FlawKind::FrontmatterMissing,
                     Some(lines.number.max(1)),
                     "the file does not begin with a line `---`",
                     "put `---`, `name: …`, `description: …` and `---` on its first lines",
@@ -57,31 +57,31 @@ pub(super) fn split<'b>(bytes: &'b [u8], findings: &mut Vec<Finding>) -> Option<
         }
     };
     if lines.number > 1 {
-        findings.push(Finding::new(
-            SkillCode::LeadingBlankLines,
+        flaws.push(Flaw::new(
+            FlawKind::LeadingBlankLines,
             Some(1),
             "there are blank lines before the first `---`, and most hosts do not find it then",
             "take them out",
         ));
     }
-    note_white_space(opening, lines.number, findings);
+    note_white_space(opening, lines.number, flaws);
     let first_line = lines.number + 1;
     let from = lines.rest;
     while let Some(line) = lines.next() {
         let length = from.len() - lines.rest.len();
         if line.trim_end() == FENCE {
-            note_white_space(line, lines.number, findings);
+            note_white_space(line, lines.number, flaws);
             let end = from.len() - lines.rest.len() - lines.length;
             let frontmatter = from.get(..end)?;
-            return is_plain(frontmatter, first_line, findings).then_some(Parts {
+            return is_plain(frontmatter, first_line, flaws).then_some(Parts {
                 frontmatter,
                 first_line,
                 body: lines.rest,
             });
         }
         if length > FRONTMATTER_MAX {
-            findings.push(Finding::new(
-                SkillCode::FrontmatterTooBig,
+            flaws.push(Flaw::new(
+                FlawKind::FrontmatterTooBig,
                 Some(lines.number),
                 format!("there is no second `---` within {FRONTMATTER_MAX} bytes of the first one"),
                 "close the frontmatter behind its last field, and put what is long below it",
@@ -89,8 +89,8 @@ pub(super) fn split<'b>(bytes: &'b [u8], findings: &mut Vec<Finding>) -> Option<
             return None;
         }
     }
-    findings.push(Finding::new(
-        SkillCode::FrontmatterUnclosed,
+    flaws.push(Flaw::new(
+        FlawKind::FrontmatterUnclosed,
         Some(lines.number),
         "there is no second `---`",
         "put a line `---` behind the last field",
@@ -99,37 +99,37 @@ pub(super) fn split<'b>(bytes: &'b [u8], findings: &mut Vec<Finding>) -> Option<
 }
 
 /// The body of a file, for whoever knows that it has one.
-pub(super) fn body(text: &str) -> &str {
+pub(crate) fn body(text: &str) -> &str {
     split(text.as_bytes(), &mut Vec::new()).map_or("", |parts| parts.body)
 }
 
-fn not_utf8(bytes: &[u8], at: usize) -> Finding {
+fn not_utf8(bytes: &[u8], at: usize) -> Flaw {
     let wide = matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
     let line = bytes.iter().take(at).filter(|byte| **byte == b'\n').count() + 1;
     let message = if wide { "the file is UTF-16".to_owned() } else { format!("byte {at} is not UTF-8") };
-    Finding::new(SkillCode::NotUtf8, Some(line), message, "save the file as UTF-8")
+    Flaw::new(FlawKind::NotUtf8, Some(line), message, "save the file as UTF-8")
 }
 
-fn note_white_space(fence: &str, line: usize, findings: &mut Vec<Finding>) {
+fn note_white_space(fence: &str, line: usize, flaws: &mut Vec<Flaw>) {
     if fence != FENCE {
-        let finding = Finding::new(
-            SkillCode::FenceWhitespace,
+        let flaw = Flaw::new(
+            FlawKind::FenceWhitespace,
             Some(line),
             "there is white space behind `---`, and some hosts do not find it then",
             "take it out",
         );
-        findings.push(finding.fixed_by(FENCE));
+        flaws.push(flaw.fixed_by(FENCE));
     }
 }
 
 /// No control characters but those of white space.
-fn is_plain(frontmatter: &str, first_line: usize, findings: &mut Vec<Finding>) -> bool {
+fn is_plain(frontmatter: &str, first_line: usize, flaws: &mut Vec<Flaw>) -> bool {
     let odd = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}');
     let Some(at) = frontmatter.find(odd) else { return true };
     let before = frontmatter.get(..at).unwrap_or_default();
     let code = frontmatter.get(at..).and_then(|rest| rest.chars().next()).map_or(0, u32::from);
-    findings.push(Finding::new(
-        SkillCode::ControlCharacter,
+    flaws.push(Flaw::new(
+        FlawKind::ControlCharacter,
         Some(first_line + before.matches('\n').count()),
         format!("the frontmatter holds the control character U+{code:04X}"),
         "take it out",
@@ -160,16 +160,23 @@ impl<'t> Lines<'t> {
     }
 }
 
+/// A text within a list: on one line, without what hides or turns other text.
+pub(crate) fn one_line(text: &str) -> String {
+    let hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().filter(|c| !c.is_control() && !hidden(*c)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{FRONTMATTER_MAX, body, split};
-    use crate::skill::code::SkillCode;
+    use crate::frontmatter::flaw::FlawKind;
 
-    fn parts(text: &str) -> Result<(String, usize, String), (SkillCode, Option<usize>)> {
-        let mut findings = Vec::new();
-        match split(text.as_bytes(), &mut findings) {
+    fn parts(text: &str) -> Result<(String, usize, String), (FlawKind, Option<usize>)> {
+        let mut flaws = Vec::new();
+        match split(text.as_bytes(), &mut flaws) {
             Some(parts) => Ok((parts.frontmatter.to_owned(), parts.first_line, parts.body.to_owned())),
-            None => Err(findings.last().map(|last| (last.code, last.line)).unwrap()),
+            None => Err(flaws.last().map(|last| (last.kind, last.line)).unwrap()),
         }
     }
 
@@ -186,18 +193,18 @@ mod tests {
 
     #[test]
     fn a_file_without_a_frontmatter_says_why_and_where() {
-        assert_eq!(parts(""), Err((SkillCode::FrontmatterMissing, Some(1))));
-        assert_eq!(parts("\n# x\n---\n"), Err((SkillCode::FrontmatterMissing, Some(2))));
-        assert_eq!(parts("---\na: b\n"), Err((SkillCode::FrontmatterUnclosed, Some(2))));
-        assert_eq!(parts("---\na: b\u{7}\n---\n"), Err((SkillCode::ControlCharacter, Some(2))));
+        assert_eq!(parts(""), Err((FlawKind::FrontmatterMissing, Some(1))));
+        assert_eq!(parts("\n# x\n---\n"), Err((FlawKind::FrontmatterMissing, Some(2))));
+        assert_eq!(parts("---\na: b\n"), Err((FlawKind::FrontmatterUnclosed, Some(2))));
+        assert_eq!(parts("---\na: b\u{7}\n---\n"), Err((FlawKind::ControlCharacter, Some(2))));
     }
 
     #[test]
     fn the_frontmatter_has_a_limit() {
         let front = |bytes: usize| format!("---\n{}\n---\n", "a".repeat(bytes - 1));
         assert!(parts(&front(FRONTMATTER_MAX)).is_ok());
-        assert_eq!(parts(&front(FRONTMATTER_MAX + 1)), Err((SkillCode::FrontmatterTooBig, Some(2))));
+        assert_eq!(parts(&front(FRONTMATTER_MAX + 1)), Err((FlawKind::FrontmatterTooBig, Some(2))));
         let endless = format!("---\n{}", "a: b\n".repeat(FRONTMATTER_MAX));
-        assert_eq!(parts(&endless).unwrap_err().0, SkillCode::FrontmatterTooBig);
+        assert_eq!(parts(&endless).unwrap_err().0, FlawKind::FrontmatterTooBig);
     }
 }

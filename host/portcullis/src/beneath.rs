@@ -15,9 +15,9 @@ const FILE: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLO
 
 /// What tells two states of a file or a directory apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Stamp {
-    pub(super) device: u64,
-    pub(super) inode: u64,
+pub(crate) struct Stamp {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
     size: u64,
     modified: (i64, i64),
     changed: (i64, i64),
@@ -28,7 +28,7 @@ pub(super) struct Stamp {
 const STEP: i64 = 2;
 
 impl Stamp {
-    pub(super) fn of(meta: &Metadata) -> Self {
+    pub(crate) fn of(meta: &Metadata) -> Self {
         Self {
             device: meta.dev(),
             inode: meta.ino(),
@@ -39,14 +39,14 @@ impl Stamp {
     }
 
     /// What tells two states of a shared file apart, as a text.
-    pub(super) fn state(&self) -> String {
+    pub(crate) fn state(&self) -> String {
         let Self { device, inode, size, modified, .. } = self;
         format!("{device}:{inode}:{size}:{}.{:09}", modified.0, modified.1)
     }
 
     /// What had this stamp at `seen` has been like this for so long that a later change
     /// shows.
-    pub(super) fn was_settled(&self, seen: i64) -> bool {
+    pub(crate) fn was_settled(&self, seen: i64) -> bool {
         self.modified.0.max(self.changed.0).saturating_add(STEP) <= seen
     }
 }
@@ -61,7 +61,7 @@ fn open_directory(base: &Path, inside: &str) -> io::Result<OwnedFd> {
 }
 
 /// Opens the file at `inside`, below `base`.
-pub(super) fn open_file(base: &Path, inside: &str) -> io::Result<File> {
+pub(crate) fn open_file(base: &Path, inside: &str) -> io::Result<File> {
     let (parent, name) = inside.rsplit_once('/').unwrap_or(("", inside));
     let directory = open_directory(base, parent)?;
     let file = File::from(openat(&directory, name, FILE, Mode::empty())?);
@@ -74,13 +74,13 @@ pub(super) fn open_file(base: &Path, inside: &str) -> io::Result<File> {
 
 /// The bytes of the file at `inside`, at most one more than `most`, and its stamp from
 /// before they were read.
-pub(super) fn read_file(base: &Path, inside: &str, most: usize) -> io::Result<(Vec<u8>, Stamp)> {
+pub(crate) fn read_file(base: &Path, inside: &str, most: usize) -> io::Result<(Vec<u8>, Stamp)> {
     let (bytes, meta) = read_with_meta(base, inside, most)?;
     Ok((bytes, Stamp::of(&meta)))
 }
 
 /// As [`read_file`], with all that the file system said of the file.
-pub(super) fn read_with_meta(base: &Path, inside: &str, most: usize) -> io::Result<(Vec<u8>, Metadata)> {
+pub(crate) fn read_with_meta(base: &Path, inside: &str, most: usize) -> io::Result<(Vec<u8>, Metadata)> {
     let file = open_file(base, inside)?;
     let meta = file.metadata()?;
     let mut bytes = Vec::new();
@@ -90,7 +90,7 @@ pub(super) fn read_with_meta(base: &Path, inside: &str, most: usize) -> io::Resu
 
 /// What an entry of a directory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum EntryKind {
+pub(crate) enum EntryKind {
     Directory,
     File,
     Link,
@@ -99,7 +99,7 @@ pub(super) enum EntryKind {
 
 /// The entries of the directory at `inside`, by name. Names that are not UTF-8 are left
 /// out and counted.
-pub(super) fn list(base: &Path, inside: &str) -> io::Result<(Vec<(String, EntryKind)>, usize)> {
+pub(crate) fn list(base: &Path, inside: &str) -> io::Result<(Vec<(String, EntryKind)>, usize)> {
     let mut directory = Dir::new(open_directory(base, inside)?)?;
     let (mut entries, mut odd) = (Vec::new(), 0);
     while let Some(entry) = directory.read() {
@@ -137,7 +137,7 @@ const fn kind_of(kind: FileType) -> EntryKind {
 }
 
 /// The path of `inside` below `base`.
-pub(super) fn joined(base: &Path, inside: &str) -> PathBuf {
+pub(crate) fn joined(base: &Path, inside: &str) -> PathBuf {
     if inside.is_empty() { base.to_owned() } else { base.join(inside) }
 }
 

@@ -1,23 +1,23 @@
 //! The fields between the fences. What is YAML is read as it is; what is not gets one
 //! repair for each field, because the author meant a text and forgot the quotes.
 
-use super::code::{Finding, SkillCode};
+use super::flaw::{Flaw, FlawKind};
 use super::text::Parts;
 use super::yaml::{Node, NodeKind, Oddity, Pair, Scalar, Tree, YamlError, parse};
 
 /// Reads the fields, their lines being those of the file. None: there is nothing to go
-/// on with, and the last finding says why.
-pub(super) fn read(parts: &Parts<'_>, findings: &mut Vec<Finding>) -> Option<Vec<Pair>> {
+/// on with, and the last flaw says why.
+pub(crate) fn read(parts: &Parts<'_>, flaws: &mut Vec<Flaw>) -> Option<Vec<Pair>> {
     let mut pairs = match parse(parts.frontmatter) {
         Ok(Tree { root: None, .. }) => Vec::new(),
         Ok(Tree { root: Some(Node { kind: NodeKind::Map(pairs), .. }), oddities }) => {
-            tell(&oddities, &pairs, parts.first_line, findings);
+            tell(&oddities, &pairs, parts.first_line, flaws);
             pairs
         }
         Ok(Tree { root: Some(node), .. }) if node.scalar().is_some_and(Scalar::is_null) => Vec::new(),
         Ok(Tree { root: Some(node), .. }) => {
-            findings.push(Finding::new(
-                SkillCode::YamlNotMap,
+            flaws.push(Flaw::new(
+                FlawKind::YamlNotMap,
                 Some(parts.first_line + node.line),
                 "what is between the fences are no fields",
                 "write each field as `key: value` on a line",
@@ -25,25 +25,25 @@ pub(super) fn read(parts: &Parts<'_>, findings: &mut Vec<Finding>) -> Option<Vec
             return None;
         }
         Err(error) if error.budget => {
-            findings.push(over_budget(&error, parts.first_line));
+            flaws.push(over_budget(&error, parts.first_line));
             return None;
         }
-        Err(error) => repaired(parts, &error, findings)?,
+        Err(error) => repaired(parts, &error, flaws)?,
     };
     pairs.iter_mut().for_each(|pair| shift(pair, parts.first_line));
-    Some(without_doubles(pairs, findings))
+    Some(without_doubles(pairs, flaws))
 }
 
-fn over_budget(error: &YamlError, first_line: usize) -> Finding {
-    Finding::new(
-        SkillCode::YamlBudget,
+fn over_budget(error: &YamlError, first_line: usize) -> Flaw {
+    Flaw::new(
+        FlawKind::YamlBudget,
         Some(first_line + error.line),
         format!("the frontmatter is too much: {}", error.message),
         "write less, and without aliases",
     )
 }
 
-fn tell(oddities: &[(Oddity, usize)], pairs: &[Pair], first_line: usize, findings: &mut Vec<Finding>) {
+fn tell(oddities: &[(Oddity, usize)], pairs: &[Pair], first_line: usize, flaws: &mut Vec<Flaw>) {
     // A comment behind a name is one; a description most often goes on behind ` #`.
     let is_description = |line: usize| {
         let mut described = pairs.iter().filter(|pair| is_key(pair, "description"));
@@ -51,28 +51,28 @@ fn tell(oddities: &[(Oddity, usize)], pairs: &[Pair], first_line: usize, finding
     };
     for (oddity, at) in oddities {
         let line = Some(first_line + at);
-        let finding = match oddity {
-            Oddity::QuoteAtMargin => Finding::new(
-                SkillCode::YamlIndentInQuotes,
+        let flaw = match oddity {
+            Oddity::QuoteAtMargin => Flaw::new(
+                FlawKind::YamlIndentInQuotes,
                 line,
                 "a text in quotes goes on at the beginning of a line, and some readers refuse that",
                 "indent the line, or write the text on one line",
             ),
-            Oddity::Surrogates => Finding::new(
-                SkillCode::YamlSurrogateEscape,
+            Oddity::Surrogates => Flaw::new(
+                FlawKind::YamlSurrogateEscape,
                 line,
                 "a character is written as two halves (`\\ud83d…`), which YAML does not know",
                 "write the character itself",
             ),
-            Oddity::Comment if is_description(*at) => Finding::new(
-                SkillCode::YamlCommentInText,
+            Oddity::Comment if is_description(*at) => Flaw::new(
+                FlawKind::YamlCommentInText,
                 line,
                 "the description ends before ` #`, because what follows is a comment",
                 "put the description in quotes",
             ),
             Oddity::Comment => continue,
         };
-        findings.push(finding);
+        flaws.push(flaw);
     }
 }
 
@@ -95,15 +95,15 @@ fn shift_node(node: &mut Node, by: usize) {
 }
 
 /// The last one of a key counts, as it does to most readers that take two at all.
-fn without_doubles(pairs: Vec<Pair>, findings: &mut Vec<Finding>) -> Vec<Pair> {
+fn without_doubles(pairs: Vec<Pair>, flaws: &mut Vec<Flaw>) -> Vec<Pair> {
     let mut single: Vec<Pair> = Vec::with_capacity(pairs.len());
     for pair in pairs {
         let key = pair.key.scalar().map(|key| key.text.clone());
         let before = key.as_ref().and_then(|key| single.iter().position(|other| is_key(other, key)));
         if let (Some(at), Some(key)) = (before, key) {
             let first = single.remove(at);
-            findings.push(Finding::new(
-                SkillCode::DuplicateKey,
+            flaws.push(Flaw::new(
+                FlawKind::DuplicateKey,
                 Some(pair.key.line),
                 format!("`{key}` is there twice, and the first time on line {}", first.key.line),
                 "keep one of them",
@@ -122,11 +122,11 @@ struct Field<'t> {
 }
 
 /// Reads each field by itself, and those that are not YAML as the text that they are.
-fn repaired(parts: &Parts<'_>, error: &YamlError, findings: &mut Vec<Finding>) -> Option<Vec<Pair>> {
+fn repaired(parts: &Parts<'_>, error: &YamlError, flaws: &mut Vec<Flaw>) -> Option<Vec<Pair>> {
     let file_line = |line: usize| Some(parts.first_line + line);
     let Some(fields) = fields(parts.frontmatter) else {
-        findings.push(Finding::new(
-            SkillCode::YamlInvalid,
+        flaws.push(Flaw::new(
+            FlawKind::YamlInvalid,
             file_line(error.line),
             format!("the frontmatter is not YAML: {}", error.message),
             "write each field as `key: value` on a line, with quotes around texts that hold `: ` or ` #`",
@@ -138,25 +138,25 @@ fn repaired(parts: &Parts<'_>, error: &YamlError, findings: &mut Vec<Finding>) -
         match alone(&field) {
             Ok(own) => pairs.extend(own),
             Err(error) if error.budget => {
-                findings.push(over_budget(&error, parts.first_line));
+                flaws.push(over_budget(&error, parts.first_line));
                 return None;
             }
             Err(error) => match mended(&field) {
                 Some((pair, what, fix)) => {
-                    let finding = Finding::new(
-                        SkillCode::YamlRepaired,
+                    let flaw = Flaw::new(
+                        FlawKind::YamlRepaired,
                         file_line(field.line),
                         format!("`{}` is not YAML ({}), and is read {what}", field.key, error.message),
                         "most hosts lose the skill for that, so write it as YAML",
                     );
-                    findings.push(match fix {
-                        Some(fix) => finding.fixed_by(fix),
-                        None => finding,
+                    flaws.push(match fix {
+                        Some(fix) => flaw.fixed_by(fix),
+                        None => flaw,
                     });
                     pairs.push(pair);
                 }
-                None => findings.push(Finding::new(
-                    SkillCode::FieldDropped,
+                None => flaws.push(Flaw::new(
+                    FlawKind::FieldDropped,
                     file_line(field.line),
                     format!("`{}` is not YAML ({}), and is left out", field.key, error.message),
                     "write it so that it is YAML",
@@ -247,28 +247,28 @@ fn indent(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::read;
-    use crate::skill::code::{Finding, SkillCode};
-    use crate::skill::text::Parts;
-    use crate::skill::yaml::map_json;
+    use crate::frontmatter::flaw::{Flaw, FlawKind};
+    use crate::frontmatter::text::Parts;
+    use crate::frontmatter::yaml::map_json;
 
-    fn said(text: &str) -> (Option<String>, Vec<Finding>) {
-        let mut findings = Vec::new();
+    fn said(text: &str) -> (Option<String>, Vec<Flaw>) {
+        let mut flaws = Vec::new();
         let parts = Parts { frontmatter: text, first_line: 2, body: "" };
-        let pairs = read(&parts, &mut findings);
-        (pairs.and_then(|pairs| Some(serde_json::to_string(&map_json(&pairs)?).unwrap())), findings)
+        let pairs = read(&parts, &mut flaws);
+        (pairs.and_then(|pairs| Some(serde_json::to_string(&map_json(&pairs)?).unwrap())), flaws)
     }
 
     #[track_caller]
-    fn repaired(text: &str, value: &str, code: SkillCode, line: usize, fix: Option<&str>) {
-        let (json, findings) = said(text);
-        assert_eq!(json.as_deref(), Some(value), "{findings:?}");
-        let [finding] = findings.as_slice() else { panic!("{findings:?}") };
-        assert_eq!((finding.code, finding.line, finding.fix.as_deref()), (code, Some(line), fix));
+    fn repaired(text: &str, value: &str, code: FlawKind, line: usize, fix: Option<&str>) {
+        let (json, flaws) = said(text);
+        assert_eq!(json.as_deref(), Some(value), "{flaws:?}");
+        let [flaw] = flaws.as_slice() else { panic!("{flaws:?}") };
+        assert_eq!((flaw.kind, flaw.line, flaw.fix.as_deref()), (code, Some(line), fix));
     }
 
     #[test]
     fn a_line_that_is_not_yaml_is_read_as_the_text_that_it_is() {
-        use SkillCode::YamlRepaired;
+        use FlawKind::YamlRepaired;
         let b = r#"{"a":"1 2"}"#;
         assert_eq!(said("a: 1 2\n"), (Some(b.to_owned()), Vec::new()));
         for (line, text) in [
@@ -297,23 +297,20 @@ mod tests {
 
     #[test]
     fn a_field_that_no_repair_helps_is_left_out_or_all_is() {
-        repaired("a: 1\nx: [\n  - y\n", r#"{"a":1}"#, SkillCode::FieldDropped, 3, None);
-        let (json, findings) = said("a b c\nx: y: z\n");
-        assert_eq!(
-            (json, findings[0].code, findings[0].line.is_some()),
-            (None, SkillCode::YamlInvalid, true)
-        );
-        assert_eq!(said("- a\n").1[0].code, SkillCode::YamlNotMap);
+        repaired("a: 1\nx: [\n  - y\n", r#"{"a":1}"#, FlawKind::FieldDropped, 3, None);
+        let (json, flaws) = said("a b c\nx: y: z\n");
+        assert_eq!((json, flaws[0].kind, flaws[0].line.is_some()), (None, FlawKind::YamlInvalid, true));
+        assert_eq!(said("- a\n").1[0].kind, FlawKind::YamlNotMap);
         assert_eq!(said("# nothing\n"), (Some("{}".to_owned()), Vec::new()));
     }
 
     #[test]
     fn the_last_of_two_counts_and_what_is_odd_is_told() {
-        repaired("a: 1\nb: 2\na: 3\n", r#"{"b":2,"a":3}"#, SkillCode::DuplicateKey, 4, None);
+        repaired("a: 1\nb: 2\na: 3\n", r#"{"b":2,"a":3}"#, FlawKind::DuplicateKey, 4, None);
         let cut = r#"{"description":"x"}"#;
-        repaired("description: x # y\n", cut, SkillCode::YamlCommentInText, 2, None);
+        repaired("description: x # y\n", cut, FlawKind::YamlCommentInText, 2, None);
         assert_eq!(said("name: x # y\n").1, []);
-        repaired("x: \"\\ud83d\\udcc4\"\n", r#"{"x":"📄"}"#, SkillCode::YamlSurrogateEscape, 2, None);
-        repaired("x: \"y\nz\"\n", r#"{"x":"y z"}"#, SkillCode::YamlIndentInQuotes, 2, None);
+        repaired("x: \"\\ud83d\\udcc4\"\n", r#"{"x":"📄"}"#, FlawKind::YamlSurrogateEscape, 2, None);
+        repaired("x: \"y\nz\"\n", r#"{"x":"y z"}"#, FlawKind::YamlIndentInQuotes, 2, None);
     }
 }

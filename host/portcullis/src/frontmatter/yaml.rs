@@ -16,48 +16,48 @@ const NODES_MAX: usize = 10_000;
 
 /// A value with the line on which it begins, from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) line: usize,
-    pub(super) kind: NodeKind,
+pub(crate) struct Node {
+    pub(crate) line: usize,
+    pub(crate) kind: NodeKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum NodeKind {
+pub(crate) enum NodeKind {
     Scalar(Scalar),
     List(Vec<Node>),
     Map(Vec<Pair>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pair {
-    pub(super) key: Node,
-    pub(super) value: Node,
+pub(crate) struct Pair {
+    pub(crate) key: Node,
+    pub(crate) value: Node,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Scalar {
+pub(crate) struct Scalar {
     /// What was written, without quotes and escapes.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// It has no quotes and is no block, so its type goes by its looks.
     plain: bool,
     /// It says its type itself.
     tag: Option<String>,
     /// The last line that it is on.
-    pub(super) last_line: usize,
+    pub(crate) last_line: usize,
 }
 
 /// Why a text is no tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct YamlError {
+pub(crate) struct YamlError {
     /// From 0.
-    pub(super) line: usize,
-    pub(super) message: String,
+    pub(crate) line: usize,
+    pub(crate) message: String,
     /// It is YAML, and too much of it.
-    pub(super) budget: bool,
+    pub(crate) budget: bool,
 }
 
 impl Node {
-    pub(super) fn scalar(&self) -> Option<&Scalar> {
+    pub(crate) fn scalar(&self) -> Option<&Scalar> {
         match &self.kind {
             NodeKind::Scalar(scalar) => Some(scalar),
             NodeKind::List(_) | NodeKind::Map(_) => None,
@@ -65,13 +65,27 @@ impl Node {
     }
 
     /// The text, where it is one to the readers of YAML too.
-    pub(super) fn string(&self) -> Option<&str> {
+    pub(crate) fn string(&self) -> Option<&str> {
         self.scalar().filter(|scalar| scalar.is_string()).map(|scalar| scalar.text.as_str())
+    }
+
+    /// A value in brackets as people mean it who forget that brackets are a list.
+    pub(crate) fn as_written(&self) -> String {
+        match &self.kind {
+            NodeKind::Scalar(scalar) => scalar.text.trim().to_owned(),
+            NodeKind::List(items) => {
+                format!("[{}]", items.iter().map(Self::as_written).collect::<Vec<_>>().join(", "))
+            }
+            NodeKind::Map(pairs) => {
+                let pair = |pair: &Pair| format!("{}: {}", pair.key.as_written(), pair.value.as_written());
+                pairs.iter().map(pair).collect::<Vec<_>>().join(", ")
+            }
+        }
     }
 
     /// As JSON; none where it has no such form: a key that is no scalar, or a number that
     /// is none.
-    pub(super) fn json(&self) -> Option<Value> {
+    pub(crate) fn json(&self) -> Option<Value> {
         match &self.kind {
             NodeKind::Scalar(scalar) => scalar.json(),
             NodeKind::List(items) => items.iter().map(Self::json).collect::<Option<_>>().map(Value::Array),
@@ -81,7 +95,7 @@ impl Node {
 }
 
 /// As a JSON object; the last one of a key counts.
-pub(super) fn map_json(pairs: &[Pair]) -> Option<Map<String, Value>> {
+pub(crate) fn map_json(pairs: &[Pair]) -> Option<Map<String, Value>> {
     let mut map = Map::new();
     for Pair { key, value } in pairs {
         map.insert(key.scalar()?.text.clone(), value.json()?);
@@ -91,12 +105,12 @@ pub(super) fn map_json(pairs: &[Pair]) -> Option<Map<String, Value>> {
 
 impl Scalar {
     /// This text, on one line.
-    pub(super) fn text(text: &str, line: usize) -> Self {
+    pub(crate) fn text(text: &str, line: usize) -> Self {
         Self { text: text.to_owned(), plain: false, tag: None, last_line: line }
     }
 
     /// A text, for readers of YAML 1.1 and 1.2 alike.
-    pub(super) fn is_string(&self) -> bool {
+    pub(crate) fn is_string(&self) -> bool {
         const WORDS: [&str; 4] = ["yes", "no", "on", "off"];
         match self.tag.as_deref() {
             Some("str") => true,
@@ -109,7 +123,7 @@ impl Scalar {
         }
     }
 
-    pub(super) fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.json() == Some(Value::Null)
     }
 
@@ -177,16 +191,16 @@ fn number(text: &str) -> Option<Number> {
 
 /// What was read.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     /// None: the text is empty.
-    pub(super) root: Option<Node>,
+    pub(crate) root: Option<Node>,
     /// What is odd about how it is written.
-    pub(super) oddities: Vec<(Oddity, usize)>,
+    pub(crate) oddities: Vec<(Oddity, usize)>,
 }
 
 /// Something that is YAML, and that some readers do not take or people do not mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Oddity {
+pub(crate) enum Oddity {
     /// A quoted text goes on at the beginning of a line.
     QuoteAtMargin,
     /// A character is written as two halves.
@@ -196,7 +210,7 @@ pub(super) enum Oddity {
 }
 
 /// Reads one document.
-pub(super) fn parse(text: &str) -> Result<Tree, YamlError> {
+pub(crate) fn parse(text: &str) -> Result<Tree, YamlError> {
     let options = granit_parser::options! {
         disallow_directives: true,
         flow_nesting_limit: DEPTH_MAX,
