@@ -25,8 +25,8 @@ pub use prompt::{PROMPT_BYTES_MAX, PROMPTS_MAX, PromptDirectory, PromptPlaces};
 pub use watch::QUIET;
 
 use super::catalog::Skill;
-use super::reference;
-use super::reference::{REFERENCE_MAX, place_of};
+use super::provider::LOCAL_SKILLS;
+use super::reference::{self, REFERENCE_MAX, place_of};
 use super::root::SkillRoot;
 use super::scan::Scanner;
 use super::walk::ScanLimits;
@@ -38,9 +38,6 @@ use coverage::{Places, Reach, Watched};
 use held::Held;
 use prose::Prose;
 use watch::Watch;
-
-/// What a failure of it names.
-const SERVED: &str = "the library";
 
 /// How often a look is begun anew because somebody wrote meanwhile.
 const LOOKS: usize = 3;
@@ -205,7 +202,7 @@ impl Inner {
 impl LibrarySource for LocalLibrary {
     fn look(&self) -> Answer<'_, Arc<Library>> {
         let inner = Arc::clone(&self.inner);
-        let looked = off_the_executor(SERVED, move || Ok(inner.look()));
+        let looked = off_the_executor(LOCAL_SKILLS, move || Ok(inner.look()));
         Box::pin(async move {
             let library = looked.await?;
             if let Some(watch) = &self.watch {
@@ -217,7 +214,7 @@ impl LibrarySource for LocalLibrary {
 
     fn shared<'a>(&'a self, path: &'a str) -> Answer<'a, Option<SharedFile>> {
         let (inner, path) = (Arc::clone(&self.inner), path.to_owned());
-        off_the_executor(SERVED, move || Ok::<_, ExtensionError>(inner.shared(&path)))
+        off_the_executor(LOCAL_SKILLS, move || Ok::<_, ExtensionError>(inner.shared(&path)))
     }
 
     fn roots(&self) -> Vec<LibraryRoot> {
