@@ -1,6 +1,11 @@
 //! A client against servers that misbehave, each in one way.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test ends when anything is wrong")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test ends when anything is wrong"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -12,9 +12,11 @@ use crate::name::PluginName;
 pub mod key;
 mod number;
 mod permissions;
+mod server;
 
-pub use number::{Depth, FileCount, FileSize, Mebibytes, Millis, Rounds};
+pub use number::{ClientCount, Depth, FileCount, FileSize, Mebibytes, Millis, Rounds};
 pub use permissions::{ChannelConfig, ChannelsConfig, Mode, PermissionsConfig};
+pub use server::{McpConfig, ServerConfig};
 
 /// One `config.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -44,6 +46,8 @@ pub struct Config {
     pub intent: IntentConfig,
     /// How extensions may be put together.
     pub extensions: ExtensionsConfig,
+    /// The MCP servers that tools come from.
+    pub mcp: McpConfig,
     /// What a trusted project says besides; no file has this key.
     #[serde(skip)]
     pub of_project: ProjectConfig,

@@ -78,12 +78,12 @@ pub enum RunError {
 impl RunError {
     /// A stable word.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &str {
         match self {
             Self::NotAPluginTool(_) => "unknown_capability",
             Self::Fault { fault, .. } => fault.kind.as_str(),
             Self::Unusable(unusable) => unusable.code(),
-            Self::Extension(_) => "unavailable",
+            Self::Extension(error) => error.code(),
             Self::Late { .. } => FaultKind::Timeout.as_str(),
         }
     }

@@ -23,6 +23,7 @@ use crate::policy::Approver;
 use crate::protect::{Code, PLUGIN, Places};
 use crate::record::Recorder;
 use crate::rules::{Rules, Snapshot};
+use crate::servers::Servers;
 use crate::trust::{TrustStore, Warrant, root_of};
 use crate::world::World;
 
@@ -82,6 +83,9 @@ pub struct HostOptions {
     /// bundled plugins are not asked what is known of them, and those that are no guards
     /// are loaded when they are called.
     pub one_call: Option<Pulse>,
+    /// Where what is known of MCP servers is kept, with answers that were too long. None:
+    /// nothing of it outlives the host.
+    pub server_dir: Option<PathBuf>,
     /// Follow the plugin directories, the configuration files and what is trusted while
     /// the host runs.
     pub watch: bool,
@@ -118,6 +122,7 @@ impl HostOptions {
             env: BTreeMap::new(),
             terminal: Arc::new(NoTerminal),
             one_call: None,
+            server_dir: None,
             watch: false,
             quiet: Duration::from_millis(500),
         }
@@ -182,6 +187,7 @@ struct Inner {
     /// How many turns have begun.
     turns: AtomicU64,
     runs_tools: bool,
+    servers: Servers,
     watch: Option<Watch>,
 }
 
@@ -225,10 +231,13 @@ impl Host {
         runtime.pulse = options.one_call;
         let home = options.env.get("HOME").filter(|home| home.starts_with('/')).cloned();
         let config = Arc::new(options.config);
+        let env = Arc::new(options.env);
+        let workspace = options.own.project.clone().unwrap_or_else(|| PathBuf::from("/"));
+        let servers = Servers::new(&config.mcp, &workspace, Arc::clone(&env), options.server_dir);
         let maker = Maker {
             runtime: Runtime::new(runtime)?,
             config: Arc::clone(&config),
-            env: Arc::new(options.env),
+            env,
             store: Arc::new(SmallStore::new(options.store_dir)),
             terminal: options.terminal,
             one_call,
@@ -241,6 +250,8 @@ impl Host {
         let snapshot = Snapshot { plugins: Arc::new(first), rules: Arc::clone(&rules) };
         let report = ConfigReport { digest: options.config_digest, ..ConfigReport::default() };
         let world = World::new(Extensions::new(composition));
+        let servers = if one_call { Servers::default() } else { servers };
+        servers.register(&world).await;
         world.publish(&snapshot);
         let shared = Arc::new(Shared {
             world,
@@ -275,6 +286,7 @@ impl Host {
                 approver,
                 turns: AtomicU64::new(0),
                 runs_tools: !one_call,
+                servers,
                 watch,
             }),
         })
@@ -349,6 +361,10 @@ impl Host {
         let components = plugins.hooks().flat_map(|(_, hook)| hook.rows());
         let rows = components.chain(rules.hooks().iter().map(ScriptHook::row));
         rows.map(|row| HookRow { denied: !rules.channel.has_hook(&row.name), ..row }).collect()
+    }
+
+    pub(crate) fn mcp(&self) -> &Servers {
+        &self.inner.servers
     }
 
     /// What there is for agents.

@@ -9,6 +9,7 @@
 
 mod admission;
 pub mod agent;
+mod broker;
 pub mod config;
 mod error;
 mod extend;
@@ -29,6 +30,7 @@ pub mod registry;
 pub mod rule;
 mod rules;
 mod schema;
+mod servers;
 mod session;
 pub mod skill;
 pub mod surface;
@@ -38,6 +40,7 @@ mod turn;
 mod world;
 
 pub use admission::{Part as SectionPart, Section};
+pub use broker::ServerRow;
 pub use config::{ConfigError, read_config};
 pub use error::{HostError, RunError};
 pub use extend::Gauges;
@@ -52,6 +55,7 @@ pub use policy::{
 };
 pub use portcullis_model as model;
 pub use portcullis_runtime as runtime;
+pub use servers::NoSuchServer;
 pub use session::Session;
 pub use turn::{Called, EndReport, TOOL_TIME, TextError, ToolError, Turn, TurnCapabilities};
 pub use world::{CapabilityReport, Count, Failing, Health};

@@ -170,7 +170,13 @@ async fn probed(connection: &Arc<dyn Connection>, time: Duration) -> Result<Prob
         Err(error) => match error.failure {
             Failure::Error { .. } => Ok(Probed::Other),
             Failure::NoProgram(_) | Failure::Start { .. } | Failure::Closed => Err(error),
-            _ => Ok(Probed::Spoilt),
+            Failure::Ended(_)
+            | Failure::Late { .. }
+            | Failure::TooLong(_)
+            | Failure::Answer(_)
+            | Failure::Version(_)
+            | Failure::Request(_)
+            | Failure::Stuck => Ok(Probed::Spoilt),
         },
     }
 }

@@ -4,7 +4,7 @@
 //! server does, each request comes to an end within its time, memory is bounded, and no
 //! process is left behind. Results are handed on as the server sent them.
 
-mod client;
+mod ask;
 mod connection;
 mod error;
 mod handshake;
@@ -15,7 +15,7 @@ mod secret;
 mod stdio;
 mod variable;
 
-pub use client::Client;
+pub use ask::Client;
 pub use connection::{Connection, Era, Heard, Reply, Stray, Transport};
 pub use error::{ClientError, Failure};
 pub use handshake::{LEGACY, MODERN, Peer};

@@ -10,6 +10,7 @@ mod entry;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -44,6 +45,18 @@ pub enum ExtensionError {
         /// What can be done about it.
         remedy: String,
     },
+    /// It was asked, and failed in a way that has a name.
+    #[error("`{extension}` failed ({code}): {reason}; {remedy}")]
+    Failed {
+        /// The extension.
+        extension: String,
+        /// A stable word, such as `server/ended`.
+        code: String,
+        /// What happened.
+        reason: String,
+        /// What can be done about it.
+        remedy: String,
+    },
     /// It answered, and the answer cannot be used.
     #[error("the answer of `{extension}` cannot be used: {reason}")]
     Answer {
@@ -52,6 +65,17 @@ pub enum ExtensionError {
         /// What is wrong.
         reason: String,
     },
+}
+
+impl ExtensionError {
+    /// A stable word.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Failed { code, .. } => code,
+            Self::Unknown { .. } | Self::Unavailable { .. } | Self::Answer { .. } => "unavailable",
+        }
+    }
 }
 
 /// Whatever brings skills, tools, resources or commands.
@@ -124,6 +148,11 @@ pub trait ToolProvider: Send + Sync {
     /// Runs one. An error of the tool's own is a result; [`ExtensionError`] is for a tool
     /// that could not be run.
     fn call<'a>(&'a self, name: &'a str, arguments: &'a Value) -> Answer<'a, ToolResult>;
+
+    /// How long a call may take before it is given up from outside; none: 60 s.
+    fn time(&self) -> Option<Duration> {
+        None
+    }
 
     /// Every resource.
     fn resources(&self) -> Answer<'_, Vec<ResourceEntry>> {

@@ -1,5 +1,6 @@
 //! One turn of an agent: from the user's words to the agent's last.
 
+mod front;
 mod have;
 mod judge;
 mod moments;

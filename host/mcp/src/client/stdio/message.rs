@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::scan::Scan;
+use super::scan::{Scan, id};
 use crate::client::limits::BATCH_MAX;
 
 /// One message.
@@ -22,16 +22,6 @@ pub(super) enum Message {
     Notification { method: String },
     /// No message at all.
     Noise,
-}
-
-/// The id of one of our own requests. `5.0` is one too: some servers make floats of all
-/// numbers.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole and small")]
-pub(super) fn id(value: &Value) -> Option<u64> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    let number = value.as_number()?;
-    let float = || number.as_f64().filter(|float| float.fract() == 0.0 && (0.0..EXACT).contains(float));
-    number.as_u64().or_else(|| float().map(|float| float as u64))
 }
 
 /// Takes a line apart.

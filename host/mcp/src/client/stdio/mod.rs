@@ -300,10 +300,9 @@ impl Shared {
     }
 
     fn error(&self, failure: Failure, may_have_run: bool) -> ClientError {
-        let said = match failure {
-            Failure::Error { .. } | Failure::Request(_) | Failure::Closed => String::new(),
-            _ => self.tail.text(&self.program.secrets),
-        };
+        // What it says has nothing to do with these.
+        let is_ours = matches!(failure, Failure::Error { .. } | Failure::Request(_) | Failure::Closed);
+        let said = if is_ours { String::new() } else { self.tail.text(&self.program.secrets) };
         ClientError { failure, may_have_run, said }
     }
 }

@@ -1,8 +1,20 @@
 //! Whose answer a message is, told from its bytes alone: for messages that are too long to
 //! be kept, and for those that are no JSON to the end.
 
+use serde_json::Value;
+
 /// Bytes kept of a key or an id.
 const KEPT: usize = 32;
+
+/// The id of one of our own requests. `5.0` is one too: some servers make floats of all
+/// numbers.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole and small")]
+pub(super) fn id(value: &Value) -> Option<u64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let number = value.as_number()?;
+    let float = || number.as_f64().filter(|float| float.fract() == 0.0 && (0.0..EXACT).contains(float));
+    number.as_u64().or_else(|| float().map(|float| float as u64))
+}
 
 /// Reads the top of an object byte by byte, and keeps next to nothing.
 #[derive(Debug, Default)]
@@ -109,7 +121,7 @@ impl Scan {
         if !self.is_object || self.has_method || self.ids != 1 {
             return None;
         }
-        super::message::id(&serde_json::from_slice(self.id.as_deref()?).ok()?)
+        id(&serde_json::from_slice(self.id.as_deref()?).ok()?)
     }
 
     /// These may be the bytes of an answer, whosever it is.
