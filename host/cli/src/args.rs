@@ -9,7 +9,8 @@ use portcullis::model::config::Mode;
 
 pub(crate) use kept::{
     ConfigShowArguments, ConfigValidateArguments, ConfigVerb, InspectArguments, LedgerVerb, ListArguments,
-    PluginCheckArguments, PluginVerb, ShowArguments, SkillListArguments, SkillShowArguments,
+    PluginCheckArguments, PluginVerb, ServerCallArguments, ServerForgetArguments, ServerListArguments,
+    ServerToolsArguments, ServerVerb, ShowArguments, SkillListArguments, SkillShowArguments,
     SkillValidateArguments, SkillVerb, TrustAddArguments, TrustRemoveArguments, TrustStatusArguments,
     TrustVerb, VerifyArguments,
 };
@@ -104,6 +105,9 @@ pub(crate) enum Verb {
     /// Look at the skills that there are, and at what is wrong with one.
     #[command(subcommand)]
     Skill(SkillVerb),
+    /// Look at the MCP servers, and call their tools.
+    #[command(subcommand)]
+    Server(ServerVerb),
     /// Look up what was decided, and check that nobody changed it.
     #[command(subcommand)]
     Ledger(LedgerVerb),

@@ -19,6 +19,7 @@ mod plugin;
 mod printer;
 mod process;
 mod serve;
+mod server;
 mod skill;
 #[cfg(not(feature = "compiler"))]
 mod start;
@@ -89,6 +90,7 @@ fn main() -> ExitCode {
         Verb::Hooks(verb) => hooks::run(&arguments.common, &verb, &environment, &printer),
         Verb::Config(verb) => config::run(&arguments.common, &verb, &environment, &printer),
         Verb::Trust(verb) => trust::run(&arguments.common, &verb, &environment, &printer),
+        Verb::Server(verb) => server::run(&arguments.common, &verb, &environment, &printer),
         Verb::Skill(verb) => skill::run(&arguments.common, &verb, &environment, &printer),
         Verb::Ledger(verb) => ledger::run(&verb, &environment, &printer),
     };

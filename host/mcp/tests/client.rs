@@ -12,11 +12,11 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{self, Command};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use portcullis_mcp::client::{Client, ClientError, Era, Failure, Program, Secrets, Stdio, Times};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// Longer than anything here takes.
@@ -54,14 +54,19 @@ async fn still_serves(client: &Client) {
     assert_eq!(call(client, "echo", json!({ "text": "well" })).await.unwrap(), "well");
 }
 
-/// The process of that number, which may be anybody's, for whoever waits until it is gone.
-fn watch(pid: &str) -> rustix::fd::OwnedFd {
-    pidfd_open(Pid::from_raw(pid.parse().unwrap()).unwrap(), PidfdFlags::empty()).unwrap()
-}
-
-fn is_gone_soon(process: &rustix::fd::OwnedFd) -> bool {
-    let time = rustix::time::Timespec { tv_sec: 60, tv_nsec: 0 };
-    poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&time)).unwrap() == 1
+/// Waits until the process of that number is gone. It may be anybody's child, and nobody
+/// may reap it.
+fn is_gone_soon(pid: &str) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < LONG {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+        if state.is_none_or(|state| matches!(state, 'Z' | 'X')) {
+            return true;
+        }
+        thread::yield_now();
+    }
+    false
 }
 
 fn log(file: &Path) -> Vec<String> {
@@ -303,7 +308,7 @@ async fn a_server_that_ends_in_a_call_fails_it_and_all_others_at_once() {
 #[tokio::test]
 async fn a_server_that_closes_its_output_is_ended() {
     let client = opened(&[]).await;
-    let pid = watch(&call(&client, "pid", json!({})).await.unwrap());
+    let pid = call(&client, "pid", json!({})).await.unwrap();
     let error = call(&client, "close", json!({})).await.unwrap_err();
     assert_eq!(error.failure.code(), "server/ended", "{error}");
     assert!(is_gone_soon(&pid));
@@ -328,18 +333,18 @@ async fn a_server_that_stops_reading_blocks_nobody() {
 #[tokio::test]
 async fn nothing_that_a_server_started_is_left_behind() {
     let client = opened(&[]).await;
-    let child = watch(&call(&client, "linger", json!({})).await.unwrap());
+    let child = call(&client, "linger", json!({})).await.unwrap();
     client.close().await;
     assert!(is_gone_soon(&child));
 
     let client = opened(&[]).await;
-    let child = watch(&call(&client, "linger", json!({})).await.unwrap());
-    let pid = watch(&call(&client, "pid", json!({})).await.unwrap());
+    let child = call(&client, "linger", json!({})).await.unwrap();
+    let pid = call(&client, "pid", json!({})).await.unwrap();
     drop(client);
     assert!(is_gone_soon(&pid) && is_gone_soon(&child));
 
     let client = opened(&[]).await;
-    let child = watch(&call(&client, "linger", json!({})).await.unwrap());
+    let child = call(&client, "linger", json!({})).await.unwrap();
     let error = call(&client, "crash", json!({})).await.unwrap_err();
     assert_eq!(error.failure.code(), "server/ended", "{error}");
     assert!(is_gone_soon(&child));
@@ -381,13 +386,13 @@ fn a_client_that_is_killed_takes_its_servers_with_it() {
             break;
         }
         if let Some((_, pids)) = line.split_once("holds ") {
-            held.extend(pids.split(' ').map(watch));
+            held.extend(pids.split(' ').map(str::to_owned));
         }
     }
     holder.kill().unwrap();
     holder.wait().unwrap();
     assert_eq!(held.len(), 2 * MANY);
-    assert!(held.iter().all(is_gone_soon));
+    assert!(held.iter().all(|pid| is_gone_soon(pid)));
 }
 
 #[tokio::test]
@@ -395,7 +400,7 @@ async fn a_server_that_does_not_want_to_end_is_ended() {
     let command = format!("trap '' TERM; exec {} --deaf", env!("CARGO_BIN_EXE_misbehaving-server"));
     let program = program("/bin/sh", vec!["-c".to_owned(), command]);
     let client = Client::open(&Stdio::new(program), None, patient()).await.unwrap();
-    let pid = watch(&call(&client, "pid", json!({})).await.unwrap());
+    let pid = call(&client, "pid", json!({})).await.unwrap();
     client.close().await;
     assert!(is_gone_soon(&pid));
 }

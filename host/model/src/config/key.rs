@@ -401,6 +401,8 @@ pub const KEYS: &[Key] = &[
     server::PIN,
     server::IDLE_MS,
     server::MAX_CLIENTS,
+    server::FRESH_MS,
+    server::RETRY_MS,
 ];
 
 const SKILLS: Project = Project::Nothing("a project does not say where skills come from");

@@ -24,16 +24,38 @@ pub struct McpConfig {
     pub idle_ms: Option<Millis>,
     /// How many servers run at once.
     pub max_clients: ClientCount,
+    /// How long a list of tools is believed when its server does not tell of changes;
+    /// absent: 30 s.
+    pub fresh_ms: Option<Millis>,
+    /// How long a server that failed is left alone, the first time; absent: 1 s. Then twice
+    /// as long each time, 5 min at most.
+    pub retry_ms: Option<Millis>,
 }
 
 impl McpConfig {
     /// How long a server that nobody uses is kept, when nothing is said.
     pub const IDLE: Duration = Duration::from_secs(300);
+    /// How long a list is believed, when nothing is said.
+    pub const FRESH: Duration = Duration::from_secs(30);
+    /// The first pause after a failure, when nothing is said.
+    pub const RETRY: Duration = Duration::from_secs(1);
 
     /// How long a server that nobody uses is kept.
     #[must_use]
     pub fn idle(&self) -> Duration {
         self.idle_ms.map_or(Self::IDLE, Millis::get)
+    }
+
+    /// How long a list is believed.
+    #[must_use]
+    pub fn fresh(&self) -> Duration {
+        self.fresh_ms.map_or(Self::FRESH, Millis::get)
+    }
+
+    /// The first pause after a failure.
+    #[must_use]
+    pub fn retry(&self) -> Duration {
+        self.retry_ms.map_or(Self::RETRY, Millis::get)
     }
 }
 

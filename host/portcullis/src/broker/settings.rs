@@ -101,19 +101,6 @@ pub(crate) struct Bounds {
 const RETRY_MAX: Duration = Duration::from_secs(300);
 
 impl Bounds {
-    /// The defaults: 5 min idle, 20 servers, no pins, every command, 30 s of belief, 1 s
-    /// before the second try.
-    pub(crate) fn new() -> Self {
-        Self {
-            idle: McpConfig::IDLE,
-            clients: McpConfig::default().max_clients.get(),
-            pin: false,
-            allowed: None,
-            fresh: Duration::from_secs(30),
-            retry: Duration::from_secs(1),
-        }
-    }
-
     /// What `config` says. A name that means nothing allows nothing; the reader of the
     /// configuration has told of it.
     pub(crate) fn read(config: &McpConfig) -> Self {
@@ -123,7 +110,8 @@ impl Bounds {
             clients: config.max_clients.get(),
             pin: config.pin,
             allowed: config.allowed_commands.as_ref().map(names),
-            ..Self::new()
+            fresh: config.fresh(),
+            retry: config.retry(),
         }
     }
 
@@ -136,11 +124,11 @@ impl Bounds {
 
 #[cfg(test)]
 mod tests {
-    use super::Bounds;
+    use super::{Bounds, McpConfig};
 
     #[test]
     fn pauses_double_up_to_five_minutes() {
-        let bounds = Bounds::new();
+        let bounds = Bounds::read(&McpConfig::default());
         let pauses: Vec<_> = [1, 2, 3, 9, 10, 99].map(|n| bounds.pause(n).as_secs()).into();
         assert_eq!(pauses, [1, 2, 4, 256, 300, 300]);
     }

@@ -77,3 +77,17 @@ pub(super) const MAX_CLIENTS: Key = key(
     SERVERS,
     "How many servers run at once. For one more the one that was idle longest is ended, or the call waits.",
 );
+pub(super) const FRESH_MS: Key = key(
+    "mcp.fresh_ms",
+    MILLISECONDS,
+    "30000",
+    SERVERS,
+    "How long a list of tools is believed when its server does not tell of changes.",
+);
+pub(super) const RETRY_MS: Key = key(
+    "mcp.retry_ms",
+    MILLISECONDS,
+    "1000",
+    SERVERS,
+    "How long a server that failed is left alone, the first time; then twice as long each time, 5 min at most.",
+);
