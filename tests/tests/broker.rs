@@ -16,6 +16,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use futures_util::future::join_all;
+use portcullis::extension::Scope;
 use portcullis_model::capability::{CapabilityId, CapabilityKind};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -59,12 +60,11 @@ async fn nothing_but_a_call_starts_a_server_and_what_its_table_says_of_it_is_kno
         let turn = session.turn();
         let section = turn.standing().await;
         assert!(section.text.contains("- one: 1 tools are known of it: echo"), "{}", section.text);
-        turn.surface();
-        turn.capabilities();
+        assert!(turn.surface().get("mcp").is_some());
+        assert!(turn.capabilities().servers_of_tools.contains_key("echo"));
     }
     host.reconcile().await;
-    host.capabilities();
-    assert_eq!(host.servers().len(), 2);
+    assert_eq!((host.capabilities().counts[&CapabilityKind::Server].usable, host.servers().len()), (2, 2));
     assert_eq!(served.started(), Vec::<String>::new());
     let turn = session.turn();
     assert_eq!(tool(&turn, "one", "echo", json!({ "text": "a" })).await, ok("a"));
@@ -334,7 +334,8 @@ async fn a_call_that_is_given_up_is_cancelled_at_the_server_and_the_connection_s
                 tokio::task::yield_now().await;
             }
         };
-        let first = futures_util::future::select(hang, std::pin::pin!(seen)).await;
+        let seen = std::pin::pin!(seen);
+        let first = futures_util::future::select(hang, seen).await;
         assert!(matches!(first, futures_util::future::Either::Right(_)));
     }
     assert_eq!(tool(&turn, "one", "pid", json!({})).await, ok(&pid));
@@ -417,7 +418,7 @@ async fn a_guard_and_the_operators_rules_hold_for_each_tool_of_a_server() {
     let (code, text) = tool(&turn, "hidden", "echo", json!({})).await;
     assert!(code != "ok", "{code}: {text}");
     // Its arguments are looked at like those of any shell.
-    let (code, text) = tool(&turn, "shell", "run", json!({ "command": "rm -rf /" })).await;
+    let (code, text) = tool(&turn, "shell", "run", json!({ "command": "rm -rf build" })).await;
     assert!(code == "refused" && text.contains("guard"), "{code}: {text}");
     let calls: Vec<_> = served.log().into_iter().filter(|line| line.starts_with("tools/call")).collect();
     assert_eq!(calls, Vec::<String>::new());
@@ -575,11 +576,9 @@ async fn a_servers_skill_is_read_as_it_was_listed_and_is_never_taken_for_the_use
     let asked = |what: &str| served.log().iter().filter(|line| *line == what).count();
     assert_eq!((asked("skills/list"), asked("resources/read")), (1, 0));
     for _ in 0..100 {
-        let there =
-            host.extensions().read("skill://pdf/SKILL.md", &portcullis::extension::Scope::new()).await;
-        assert!(there.is_ok());
+        assert_eq!(host.extensions().exists("skill://pdf/SKILL.md", &Scope::new()).await, Ok(true));
     }
-    assert_eq!(asked("skills/list"), 1);
+    assert_eq!((asked("skills/list"), asked("resources/read")), (1, 0));
     let text = turn.skill("acme/pdf").await.unwrap();
     assert!(text.starts_with("This skill comes from the MCP server `acme`"), "{text}");
     assert!(text.ends_with("Read it.\n") && !text.contains("allowed-tools"), "{text}");

@@ -18,8 +18,8 @@ pub(super) fn run(
     environment: &Environment,
     printer: &Printer,
 ) -> anyhow::Result<Exit> {
-    let arguments: Value =
-        serde_json::from_str(&verb.arguments).context("the arguments are no JSON object, such as `{\"a\": 1}`")?;
+    let arguments: Value = serde_json::from_str(&verb.arguments)
+        .context("the arguments are no JSON object, such as `{\"a\": 1}`")?;
     anyhow::ensure!(arguments.is_object(), "the arguments are no JSON object, such as `{{\"a\": 1}}`");
     let cwd = open::workspace(common, environment).unwrap_or_else(|| "/".into());
     let input = json!({ "action": "call", "server": verb.server, "tool": verb.tool, "arguments": arguments });

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use portcullis_mcp::client::Listed;
-use portcullis_model::capability::Domain;
 use portcullis_model::extension::{SkillEntry, ToolEntry, ToolTraits};
 use portcullis_runtime::Digest;
 use serde::{Deserialize, Serialize};
@@ -37,7 +36,7 @@ pub(super) struct Catalogue {
 const DESCRIPTION_MAX: usize = 16 << 10;
 
 impl Tool {
-    fn read(tool: &Value, serves: &BTreeSet<Domain>) -> Option<Self> {
+    fn read(tool: &Value) -> Option<Self> {
         let name = tool.get("name")?.as_str()?.to_owned();
         let description = tool.get("description").and_then(Value::as_str).unwrap_or_default();
         let schema = tool.get("inputSchema")?.clone();
@@ -48,18 +47,17 @@ impl Tool {
             .filter(|own| !own.is_control() || *own == '\n')
             .take(DESCRIPTION_MAX)
             .collect();
-        let traits = ToolTraits { serves: serves.clone(), ..ToolTraits::default() };
         Some(Self {
-            entry: ToolEntry { name, description, schema, traits },
+            entry: ToolEntry { name, description, schema, traits: ToolTraits::default() },
             repeatable: hint("/annotations/readOnlyHint") || hint("/annotations/idempotentHint"),
             digest,
         })
     }
 
     /// One that the configuration says there is.
-    pub(super) fn said(name: &str, serves: &BTreeSet<Domain>) -> Self {
+    pub(super) fn said(name: &str) -> Self {
         let description = "Nobody has asked its server about it yet.".to_owned();
-        let traits = ToolTraits { serves: serves.clone(), ..ToolTraits::default() };
+        let traits = ToolTraits::default();
         let schema = Value::Object(serde_json::Map::new());
         let entry = ToolEntry { name: name.to_owned(), description, schema, traits };
         Self { entry, repeatable: false, digest: String::new() }
@@ -67,8 +65,8 @@ impl Tool {
 }
 
 /// The tools of a list.
-pub(super) fn tools(listed: &Listed, serves: &BTreeSet<Domain>) -> Vec<Tool> {
-    listed.entries.iter().filter_map(|tool| Tool::read(tool, serves)).collect()
+pub(super) fn tools(listed: &Listed) -> Vec<Tool> {
+    listed.entries.iter().filter_map(Tool::read).collect()
 }
 
 /// Compares the tools with how they were first seen, and notes those that are new.
@@ -107,7 +105,8 @@ pub(crate) fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<
             *slips <= own.len().max(3) / 3 || own.contains(&wanted) || wanted.contains(&own)
         })
         .collect();
-    all.sort();
+    all.sort_unstable();
+    all.dedup();
     all.into_iter().take(3).map(|(_, own)| own.to_owned()).collect()
 }
 
@@ -121,7 +120,7 @@ mod tests {
 
     fn tool(name: &str, description: &str) -> Tool {
         let tool = json!({ "name": name, "description": description, "inputSchema": {} });
-        Tool::read(&tool, &BTreeSet::new()).unwrap()
+        Tool::read(&tool).unwrap()
     }
 
     #[test]
@@ -153,7 +152,7 @@ mod tests {
     fn what_a_tool_says_of_itself_is_read() {
         let read = |hints| {
             let tool = json!({ "name": "a", "inputSchema": { "x": 1.50 }, "annotations": hints });
-            Tool::read(&tool, &BTreeSet::new()).unwrap().repeatable
+            Tool::read(&tool).unwrap().repeatable
         };
         assert!(read(json!({ "readOnlyHint": true })) && read(json!({ "idempotentHint": true })));
         assert!(!read(json!({ "readOnlyHint": "true" })) && !read(json!({})));

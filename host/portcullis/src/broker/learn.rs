@@ -104,7 +104,7 @@ async fn ask(pool: &Arc<Pool>, slot: &Arc<Slot>) -> Result<Catalogue, ServerErro
         }
     };
     Ok(Catalogue {
-        tools: tools(&listed, &slot.settings.serves),
+        tools: tools(&listed),
         skills,
         learned: Some(Instant::now()),
         heard,

@@ -2,12 +2,14 @@
 //! ended when nobody does.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
+use futures_util::future::{Either, select};
 use portcullis_mcp::client::{Client, Heard, Stdio, Times};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
 use super::error::ServerError;
 use super::memory::{Found, Memory, Remembered};
@@ -21,6 +23,8 @@ pub(crate) struct Pool {
     pub(super) bounds: Bounds,
     pub(super) memory: Memory,
     permits: Arc<Semaphore>,
+    /// A server is not busy any more.
+    freed: Arc<Notify>,
     /// By what tells a server from others.
     slots: Mutex<BTreeMap<String, Arc<Slot>>>,
 }
@@ -29,13 +33,14 @@ impl Pool {
     /// Without any. `ambient` is this process's environment. This does no work.
     pub(crate) fn new(ambient: Arc<BTreeMap<String, String>>, bounds: Bounds, memory: Memory) -> Arc<Self> {
         let permits = Arc::new(Semaphore::new(bounds.clients));
-        Arc::new(Self { ambient, bounds, memory, permits, slots: Mutex::default() })
+        Arc::new(Self { ambient, bounds, memory, permits, freed: Arc::default(), slots: Mutex::default() })
     }
 
     /// The place of the server that these settings mean, whoever asks.
     pub(super) fn slot(&self, settings: Settings) -> Arc<Slot> {
         let mut slots = self.slots();
-        let slot = slots.entry(settings.digest.clone()).or_insert_with(|| Arc::new(Slot::new(settings)));
+        let new = |settings| Arc::new(Slot::new(settings, Arc::clone(&self.freed)));
+        let slot = slots.entry(settings.digest.clone()).or_insert_with(|| new(settings));
         Arc::clone(slot)
     }
 
@@ -70,17 +75,26 @@ impl Pool {
         }
     }
 
-    /// One of the few servers that may run at once. Who is idle longest makes room.
+    /// One of the few servers that may run at once. Who is idle longest makes room; when
+    /// all are busy, the first that is not any more.
     async fn permit(&self, time: Duration) -> Result<OwnedSemaphorePermit, ServerError> {
-        loop {
-            if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
-                return Ok(permit);
+        let room = async {
+            loop {
+                if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
+                    return Some(permit);
+                }
+                if let Some(idle) = self.idle_longest() {
+                    idle.client.close().await;
+                    continue;
+                }
+                let released = pin!(Arc::clone(&self.permits).acquire_owned());
+                let freed = pin!(self.freed.notified());
+                if let Either::Left((permit, _)) = select(released, freed).await {
+                    return permit.ok();
+                }
             }
-            let Some(idle) = self.idle_longest() else { break };
-            idle.client.close().await;
-        }
-        let waits = tokio::time::timeout(time, Arc::clone(&self.permits).acquire_owned()).await;
-        waits.ok().and_then(Result::ok).ok_or_else(|| {
+        };
+        tokio::time::timeout(time, room).await.ok().flatten().ok_or_else(|| {
             let reason = format!("{} servers run already, and all of them are busy", self.bounds.clients);
             ServerError::new("server/busy", reason, "try again, or allow more with `mcp.max_clients`")
         })
@@ -181,7 +195,7 @@ async fn look_after(slot: Weak<Slot>, live: Weak<Live>, idle: Duration) {
         };
         if wait.is_zero() {
             let Some(slot) = slot.upgrade() else { return };
-            let ended = slot.state().take_idle();
+            let ended = slot.state().take_unused(idle);
             if let Some(ended) = ended {
                 ended.client.close().await;
                 return;

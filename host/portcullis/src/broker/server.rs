@@ -1,11 +1,13 @@
 //! A server as an extension: what it brings, and what is done with it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use portcullis_model::capability::Domain;
 use portcullis_model::extension::{
     Answer, Change, ChangeKind, Changes, Extension, ExtensionError, Known, SkillEntry, SkillProvider,
     ToolEntry, ToolProvider, ToolResult,
@@ -25,6 +27,9 @@ use super::slot::Slot;
 #[derive(Debug)]
 pub(crate) struct Server {
     name: String,
+    serves: BTreeSet<Domain>,
+    /// The tools that it is said to have.
+    said: Vec<String>,
     pool: Arc<Pool>,
     slot: Arc<Slot>,
 }
@@ -52,7 +57,8 @@ pub struct ServerRow {
 
 impl Server {
     pub(crate) fn new(name: impl Into<String>, settings: Settings, pool: &Arc<Pool>) -> Self {
-        Self { name: name.into(), slot: pool.slot(settings), pool: Arc::clone(pool) }
+        let (serves, said) = (settings.serves.clone(), settings.tools());
+        Self { name: name.into(), serves, said, slot: pool.slot(settings), pool: Arc::clone(pool) }
     }
 
     fn failed(&self, error: ServerError) -> ExtensionError {
@@ -66,9 +72,14 @@ impl Server {
         let state = self.slot.state();
         let kept = state.remembered.as_ref().and_then(|known| known.tools.clone());
         let known = state.catalogue.as_ref().map(|known| known.tools.clone()).or(kept);
-        let settings = &self.slot.settings;
-        let said = || settings.tools().iter().map(|name| Tool::said(name, &settings.serves)).collect();
-        known.unwrap_or_else(said)
+        known.unwrap_or_else(|| self.said.iter().map(|name| Tool::said(name)).collect())
+    }
+
+    /// What its table says of all its tools.
+    fn entry(&self, tool: &Tool) -> ToolEntry {
+        let mut entry = tool.entry.clone();
+        entry.traits.serves.clone_from(&self.serves);
+        entry
     }
 
     fn skills_known(&self) -> Vec<SkillEntry> {
@@ -142,7 +153,7 @@ impl Extension for Server {
     }
 
     fn known(&self) -> Option<Known> {
-        let tools = self.tools_known().into_iter().map(|tool| tool.entry).collect();
+        let tools = self.tools_known().iter().map(|tool| self.entry(tool)).collect();
         let skills = self.skills_known().into_iter().map(|skill| self.named(skill)).collect();
         let state = self.slot.state();
         let failed = state.backoff.as_ref().map(|own| own.error.told()).or_else(|| state.trouble.clone());
@@ -167,7 +178,7 @@ impl ToolProvider for Server {
             let learned = self.pool.learned(&self.slot).await.map_err(|error| self.failed(error))?;
             let is_shown =
                 |tool: &&Tool| !self.pool.bounds.pin || !learned.changed.contains(&tool.entry.name);
-            Ok(learned.tools.iter().filter(is_shown).map(|tool| tool.entry.clone()).collect())
+            Ok(learned.tools.iter().filter(is_shown).map(|tool| self.entry(tool)).collect())
         })
     }
 

@@ -30,15 +30,8 @@ impl Settings {
     pub(crate) fn new(config: ServerConfig, workspace: &Path) -> Self {
         let directory = config.cwd.clone().unwrap_or_else(|| workspace.to_owned());
         let ServerConfig { command, args, env, inherit_env, .. } = &config;
-        let identity = json!([
-            command,
-            args,
-            env,
-            inherit_env,
-            directory,
-            config.start_ms.is_some(),
-            config.time().as_millis().to_string()
-        ]);
+        let times = [config.start(), config.time()].map(|time| time.as_millis().to_string());
+        let identity = json!([command, args, env, inherit_env, directory, times]);
         let digest = Digest::of(identity.to_string().as_bytes()).to_string();
         let serves = config.serves.iter().cloned().map(Domain::from).collect();
         Self { serves, digest, directory, config }
@@ -53,8 +46,8 @@ impl Settings {
     }
 
     /// The tools that it is said to have.
-    pub(super) fn tools(&self) -> &[String] {
-        &self.config.tools
+    pub(super) fn tools(&self) -> Vec<String> {
+        self.config.tools.clone()
     }
 
     /// The program, with its environment. This reads the files that hold its secrets.

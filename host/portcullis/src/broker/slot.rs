@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::{BoxFuture, Shared};
 use portcullis_mcp::client::Client;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
 
 use super::catalogue::Catalogue;
 use super::error::ServerError;
@@ -21,6 +21,8 @@ pub(super) struct Slot {
     pub(super) settings: Settings,
     state: Mutex<State>,
     news: watch::Sender<u64>,
+    /// Told when nobody uses it any more.
+    freed: Arc<Notify>,
 }
 
 /// How a server stands.
@@ -72,11 +74,13 @@ pub(super) struct Live {
 struct Usage {
     count: usize,
     last: Instant,
+    /// It was started for somebody who has not come yet, and makes room for nobody before.
+    awaited: bool,
 }
 
 impl Live {
     pub(super) fn new(client: Client, permit: OwnedSemaphorePermit) -> Self {
-        let usage = Mutex::new(Usage { count: 0, last: Instant::now() });
+        let usage = Mutex::new(Usage { count: 0, last: Instant::now(), awaited: true });
         Self { client, usage, _permit: permit }
     }
 
@@ -117,12 +121,17 @@ impl Drop for Used {
         let mut usage = self.live.usage();
         usage.count = usage.count.saturating_sub(1);
         usage.last = Instant::now();
+        let is_free = usage.count == 0;
+        drop(usage);
+        if is_free {
+            self.slot.freed.notify_one();
+        }
     }
 }
 
 impl Slot {
-    pub(super) fn new(settings: Settings) -> Self {
-        Self { settings, state: Mutex::default(), news: watch::Sender::new(0) }
+    pub(super) fn new(settings: Settings, freed: Arc<Notify>) -> Self {
+        Self { settings, state: Mutex::default(), news: watch::Sender::new(0), freed }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -146,18 +155,25 @@ impl State {
         let live = Arc::clone(self.live.as_ref()?);
         let mut usage = live.usage();
         usage.count = usage.count.saturating_add(1);
+        usage.awaited = false;
         drop(usage);
         Some(Used { live, slot: Arc::clone(slot) })
     }
 
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let usage = self.live.as_ref()?.usage();
-        (usage.count == 0).then_some(usage.last)
+        (usage.count == 0 && !usage.awaited).then_some(usage.last)
     }
 
-    /// Takes it away, when nobody uses it.
+    /// Takes it away, when it is idle.
     pub(super) fn take_idle(&mut self) -> Option<Arc<Live>> {
         self.idle_since()?;
+        self.live.take()
+    }
+
+    /// Takes it away when nobody has used it for `time`, awaited or not.
+    pub(super) fn take_unused(&mut self, time: Duration) -> Option<Arc<Live>> {
+        self.live.as_ref()?.idle_for().filter(|idle| *idle >= time)?;
         self.live.take()
     }
 
