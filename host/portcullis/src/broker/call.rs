@@ -1,8 +1,9 @@
 //! One call of a server's tool: found, sent, and sent anew where that does no harm.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use portcullis_mcp::client::Failure;
 use portcullis_model::extension::ToolResult;
 use serde_json::Value;
 
@@ -15,6 +16,9 @@ use super::slot::{Slot, Used};
 /// How often a call is sent anew when its server ends.
 const RETRIES: u32 = 3;
 
+/// How much later a call is given up that waits for something else than its answer.
+const OUTER: Duration = Duration::from_secs(1);
+
 impl Pool {
     /// Runs the tool that `name` means.
     pub(super) async fn call(
@@ -24,7 +28,9 @@ impl Pool {
         arguments: &Value,
     ) -> Result<ToolResult, ServerError> {
         let time = slot.settings.time();
-        let called = tokio::time::timeout(time, self.called(slot, name, arguments)).await;
+        // The client's own deadline comes first, because it knows more.
+        let outer = time.saturating_add(OUTER);
+        let called = tokio::time::timeout(outer, self.called(slot, name, arguments)).await;
         let called = called.unwrap_or_else(|_| {
             let late = ServerError::late(name, time);
             Err(ServerError { may_have_run: true, ..late })
@@ -46,11 +52,15 @@ impl Pool {
         arguments: &Value,
     ) -> Result<Value, ServerError> {
         let start = Instant::now();
-        let tool = self.tool(slot, name).await?;
+        let (tool, mut held) = self.tool(slot, name).await?;
         let mut tries = 0_u32;
         loop {
+            let held = held.take();
             let attempt = async {
-                let used = self.client(slot).await?;
+                let used = match held {
+                    Some(used) => used,
+                    None => self.client(slot).await?,
+                };
                 self.sent(slot, &used, &tool, arguments, start).await
             };
             let error = match attempt.await {
@@ -81,9 +91,12 @@ impl Pool {
         arguments: &Value,
         start: Instant,
     ) -> Result<Value, ServerError> {
-        let left = slot.settings.time().saturating_sub(start.elapsed());
-        let answer = used.client().call(&tool.entry.name, arguments, left).await;
-        answer.map_err(|error| {
+        let (name, time) = (&tool.entry.name, slot.settings.time());
+        let answer = used.client().call(name, arguments, time.saturating_sub(start.elapsed())).await;
+        answer.map_err(|mut error| {
+            if matches!(error.failure, Failure::Late { .. }) {
+                error.failure = Failure::Late { method: name.clone(), time };
+            }
             let error = ServerError::from(error);
             if error.is_end {
                 used.lost();
@@ -92,21 +105,31 @@ impl Pool {
         })
     }
 
-    /// The tool that `name` means, as its server describes it.
-    async fn tool(self: &Arc<Self>, slot: &Arc<Slot>, name: &str) -> Result<Tool, ServerError> {
+    /// The tool that `name` means, as its server describes it. Where the server had to be
+    /// asked, it is kept: nobody else's call takes its place before this one is sent.
+    async fn tool(
+        self: &Arc<Self>,
+        slot: &Arc<Slot>,
+        name: &str,
+    ) -> Result<(Tool, Option<Used>), ServerError> {
         let known = slot.state().catalogue.clone();
-        let found = known.as_ref().and_then(|known| meant(&known.tools, name).cloned());
-        let (catalogue, tool) = match (known, found) {
-            (Some(known), Some(tool)) => (known, tool),
-            _ => {
-                let learned = self.learned(slot).await?;
-                let tool = meant(&learned.tools, name).cloned();
-                let near = || near(name, learned.tools.iter().map(|own| own.entry.name.as_str()));
-                let tool = tool.ok_or_else(|| ServerError::no_such_tool(name, &near()))?;
-                (learned, tool)
-            }
-        };
-        self.refuses(&catalogue, &tool).map_or(Ok(tool), Err)
+        let of = |catalogue: &Catalogue| meant(&catalogue.tools, name).cloned();
+        let (catalogue, tool, held) =
+            match known.as_ref().and_then(|known| Some((Arc::clone(known), of(known)?))) {
+                Some((known, tool)) => (known, tool, None),
+                None => {
+                    let held =
+                        if self.believed(slot).is_some() { None } else { Some(self.client(slot).await?) };
+                    let learned = self.learned(slot).await?;
+                    let near = || near(name, learned.tools.iter().map(|own| own.entry.name.as_str()));
+                    let tool = of(&learned).ok_or_else(|| ServerError::no_such_tool(name, &near()))?;
+                    (learned, tool, held)
+                }
+            };
+        match self.refuses(&catalogue, &tool) {
+            Some(refused) => Err(refused),
+            None => Ok((tool, held)),
+        }
     }
 
     /// Why the operator does not want a tool of this definition called.

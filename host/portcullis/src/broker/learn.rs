@@ -29,7 +29,7 @@ impl Pool {
     }
 
     /// What is known, when it can be believed.
-    fn believed(&self, slot: &Slot) -> Option<Arc<Catalogue>> {
+    pub(super) fn believed(&self, slot: &Slot) -> Option<Arc<Catalogue>> {
         let state = slot.state();
         let catalogue = state.catalogue.as_ref()?;
         let live = state.live.as_ref().filter(|live| live.client.is_alive());
