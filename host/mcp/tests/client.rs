@@ -352,6 +352,7 @@ async fn nothing_that_a_server_started_is_left_behind() {
 
 /// As many as a broker has at most.
 const MANY: usize = 20;
+const DIES: &str = "PORTCULLIS_TEST_DIES";
 const HOLDS: &str = "PORTCULLIS_TEST_HOLDS_SERVERS";
 
 /// What the next test starts and kills.
@@ -393,6 +394,43 @@ fn a_client_that_is_killed_takes_its_servers_with_it() {
     holder.wait().unwrap();
     assert_eq!(held.len(), 2 * MANY);
     assert!(held.iter().all(|pid| is_gone_soon(pid)));
+}
+
+/// Processes whose parent this one is, dead ones that nobody has waited for included.
+fn children() -> usize {
+    let tasks = fs::read_dir("/proc/self/task").unwrap().flatten();
+    let of_task = |task: fs::DirEntry| fs::read_to_string(task.path().join("children")).unwrap_or_default();
+    tasks.map(of_task).map(|pids| pids.split_whitespace().count()).sum()
+}
+
+/// What the next test runs by itself, where no other test has children.
+#[tokio::test]
+async fn dies_five_hundred_times() {
+    if std::env::var_os(DIES).is_none() {
+        return;
+    }
+    for round in 0..100 {
+        let clients = (0..5).map(|_| async {
+            let client = opened(&[]).await;
+            let error = call(&client, "crash", json!({})).await.unwrap_err();
+            assert_eq!(error.failure.code(), "server/ended", "{round}: {error}");
+            client.close().await;
+        });
+        futures_util::future::join_all(clients).await;
+    }
+    assert_eq!(children(), 0);
+    println!("left nothing");
+}
+
+#[test]
+fn five_hundred_deaths_leave_nothing_behind() {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "dies_five_hundred_times", "--nocapture"])
+        .env(DIES, "1")
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.contains("left nothing"), "{told}");
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::place::{Place, call};
 
 /// The program of every server here.
-pub(crate) const SERVER: &str = env!("CARGO_BIN_EXE_misbehaving-server");
+pub(crate) const SERVER: &str = env!("CARGO_BIN_EXE_misbehaving-mcp-server");
 
 /// A workspace with servers, and what they write down.
 pub(crate) struct Served {
