@@ -10,9 +10,10 @@ use portcullis::model::config::Mode;
 
 pub(crate) use kept::{
     CommandExpandArguments, CommandListArguments, CommandVerb, ConfigShowArguments, ConfigValidateArguments,
-    ConfigVerb, InspectArguments, LedgerVerb, ListArguments, PluginCheckArguments, PluginVerb, ShowArguments,
-    SkillListArguments, SkillShowArguments, SkillValidateArguments, SkillVerb, TrustAddArguments,
-    TrustRemoveArguments, TrustStatusArguments, TrustVerb, VerifyArguments,
+    ConfigVerb, InspectArguments, LedgerVerb, ListArguments, PluginCheckArguments, PluginVerb,
+    ServerCallArguments, ServerForgetArguments, ServerListArguments, ServerToolsArguments, ServerVerb,
+    ShowArguments, SkillListArguments, SkillShowArguments, SkillValidateArguments, SkillVerb,
+    TrustAddArguments, TrustRemoveArguments, TrustStatusArguments, TrustVerb, VerifyArguments,
 };
 pub(crate) use mcp::{McpSkillsArguments, McpVerb, PlaceArgument, TransportChoice};
 
@@ -112,6 +113,9 @@ pub(crate) enum Verb {
     /// Serve what there is to MCP clients.
     #[command(subcommand)]
     Mcp(McpVerb),
+    /// Look at the MCP servers, and call their tools.
+    #[command(subcommand)]
+    Server(ServerVerb),
     /// Look up what was decided, and check that nobody changed it.
     #[command(subcommand)]
     Ledger(LedgerVerb),

@@ -21,6 +21,7 @@ mod plugin;
 mod printer;
 mod process;
 mod serve;
+mod server;
 mod signal;
 mod skill;
 #[cfg(not(feature = "compiler"))]
@@ -92,6 +93,7 @@ fn main() -> ExitCode {
         Verb::Hooks(verb) => hooks::run(&arguments.common, &verb, &environment, &printer),
         Verb::Config(verb) => config::run(&arguments.common, &verb, &environment, &printer),
         Verb::Trust(verb) => trust::run(&arguments.common, &verb, &environment, &printer),
+        Verb::Server(verb) => server::run(&arguments.common, &verb, &environment, &printer),
         Verb::Skill(verb) => skill::run(&arguments.common, &verb, &environment, &printer),
         Verb::Command(verb) => command::run(&arguments.common, &verb, &environment, &printer),
         Verb::Mcp(verb) => mcp::run(&arguments.common, &verb, &environment, &printer),

@@ -61,6 +61,8 @@ pub(crate) fn options(
     if let (Some(_), Some(state)) = (&environment.cache, &environment.state) {
         options.store_dir = Some(state.join("store"));
     }
+    options.server_dir =
+        environment.state.as_ref().filter(|_| !common.isolated).map(|state| state.join("servers"));
     options.lifts = lifts(common, environment);
     options.env = environment.variables.clone();
     options.terminal = Arc::new(Bell);

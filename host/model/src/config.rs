@@ -12,10 +12,12 @@ use crate::name::PluginName;
 pub mod key;
 mod number;
 mod permissions;
+mod server;
 mod skills;
 
-pub use number::{Depth, FileCount, FileSize, Mebibytes, Millis, Rounds};
+pub use number::{ClientCount, Depth, FileCount, FileSize, Mebibytes, Millis, Rounds};
 pub use permissions::{ChannelConfig, ChannelsConfig, Mode, PermissionsConfig};
+pub use server::{McpConfig, ServerConfig};
 pub use skills::{CommandsConfig, SkillsConfig};
 
 /// One `config.toml`.
@@ -50,6 +52,8 @@ pub struct Config {
     pub extensions: ExtensionsConfig,
     /// How calls that run at once get along.
     pub schedule: ScheduleConfig,
+    /// The MCP servers that tools come from.
+    pub mcp: McpConfig,
     /// What a trusted project says besides; no file has this key.
     #[serde(skip)]
     pub of_project: ProjectConfig,

@@ -112,7 +112,7 @@ pub enum RunError {
 impl RunError {
     /// A stable word.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &str {
         match self {
             Self::NotAPluginTool(_) => "unknown_capability",
             Self::Fault { fault, .. } => fault.kind.as_str(),
@@ -122,7 +122,7 @@ impl RunError {
             Self::Stale(_) => "claim/stale",
             Self::Refused(_) => "refused",
             Self::Cancelled => "cancelled",
-            Self::Extension(_) => "unavailable",
+            Self::Extension(error) => error.code(),
             Self::Late { .. } => FaultKind::Timeout.as_str(),
         }
     }

@@ -64,6 +64,12 @@ impl Host {
         self.at_one_moment(|now| self.world().publish(now));
     }
 
+    /// These were used, and may be known better than before: what they bring is published.
+    pub(crate) async fn learn(&self, these: Vec<Arc<dyn Extension>>) {
+        self.world().look_at(these).await;
+        self.at_one_moment(|now| self.world().publish(now));
+    }
+
     /// Every extension that is registered: to list skills and commands, to read what is at
     /// an address, and to resolve a command.
     #[must_use]

@@ -25,6 +25,7 @@ use crate::policy::Approver;
 use crate::protect::{Code, PLUGIN, Places};
 use crate::record::Recorder;
 use crate::rules::{Rules, Snapshot};
+use crate::servers::Servers;
 use crate::trust::{TrustStore, Warrant, root_of};
 use crate::world::World;
 
@@ -87,6 +88,9 @@ pub struct HostOptions {
     /// bundled plugins are not asked what is known of them, and those that are no guards
     /// are loaded when they are called.
     pub one_call: Option<Pulse>,
+    /// Where what is known of MCP servers is kept, with answers that were too long. None:
+    /// nothing of it outlives the host.
+    pub server_dir: Option<PathBuf>,
     /// Follow the plugin directories, the configuration files and what is trusted while
     /// the host runs.
     pub watch: bool,
@@ -124,6 +128,7 @@ impl HostOptions {
             env: BTreeMap::new(),
             terminal: Arc::new(NoTerminal),
             one_call: None,
+            server_dir: None,
             watch: false,
             quiet: Duration::from_millis(500),
         }
@@ -190,6 +195,7 @@ struct Inner {
     /// What the calls of all sessions claim.
     claims: ClaimTable,
     runs_tools: bool,
+    servers: Servers,
     watch: Option<Watch>,
 }
 
@@ -235,10 +241,13 @@ impl Host {
         let local = local.map(|places| Local::new(places, &options.config)).transpose()?;
         let home = options.env.get("HOME").filter(|home| home.starts_with('/')).cloned();
         let config = Arc::new(options.config);
+        let env = Arc::new(options.env);
+        let workspace = options.own.project.clone().unwrap_or_else(|| PathBuf::from("/"));
+        let servers = Servers::new(&config.mcp, &workspace, Arc::clone(&env), options.server_dir);
         let maker = Maker {
             runtime: Runtime::new(runtime)?,
             config: Arc::clone(&config),
-            env: Arc::new(options.env),
+            env,
             store: Arc::new(SmallStore::new(options.store_dir)),
             terminal: options.terminal,
             one_call,
@@ -254,6 +263,8 @@ impl Host {
         if let Some(local) = &local {
             local.register(&world).await?;
         }
+        let servers = if one_call { Servers::default() } else { servers };
+        servers.register(&world).await;
         world.publish(&snapshot);
         let shared = Arc::new(Shared {
             world,
@@ -290,6 +301,7 @@ impl Host {
                 turns: AtomicU64::new(0),
                 claims: ClaimTable::default(),
                 runs_tools: !one_call,
+                servers,
                 watch,
             }),
         })
@@ -364,6 +376,10 @@ impl Host {
         let components = plugins.hooks().flat_map(|(_, hook)| hook.rows());
         let rows = components.chain(rules.hooks().iter().map(ScriptHook::row));
         rows.map(|row| HookRow { denied: !rules.channel.has_hook(&row.name), ..row }).collect()
+    }
+
+    pub(crate) fn mcp(&self) -> &Servers {
+        &self.inner.servers
     }
 
     /// What there is for agents.

@@ -10,6 +10,7 @@
 mod admission;
 pub mod agent;
 mod beneath;
+mod broker;
 pub mod command;
 pub mod config;
 mod error;
@@ -34,6 +35,7 @@ pub mod rule;
 mod rules;
 mod schedule;
 mod schema;
+mod servers;
 mod session;
 pub mod skill;
 pub mod surface;
@@ -43,6 +45,7 @@ mod turn;
 mod world;
 
 pub use admission::{Part as SectionPart, Section};
+pub use broker::ServerRow;
 pub use config::{ConfigError, read_config};
 pub use error::{HostError, RunError};
 pub use extend::Gauges;
@@ -59,6 +62,7 @@ pub use policy::{
 pub use portcullis_model as model;
 pub use portcullis_runtime as runtime;
 pub use schedule::{BatchPlan, CLAIM_WAIT, PlannedCall, ShownClaim, Within};
+pub use servers::NoSuchServer;
 pub use session::Session;
 pub use turn::{Called, EndReport, Hold, TOOL_TIME, TextError, ToolError, Turn, TurnCapabilities};
 pub use world::{CapabilityReport, Count, Failing, Health};

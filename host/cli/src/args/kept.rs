@@ -1,4 +1,5 @@
-//! The verbs about what is kept: plugins, the configuration, trust, skills, the ledger.
+//! The verbs about what is kept: plugins, the configuration, trust, skills, servers, the
+//! ledger.
 
 use std::path::PathBuf;
 
@@ -293,4 +294,61 @@ pub(crate) struct VerifyArguments {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServerVerb {
+    /// List the MCP servers of the configuration, and what is known of each. Starts none.
+    List(ServerListArguments),
+    /// List the tools of one server, which is started when they are not known.
+    Tools(ServerToolsArguments),
+    /// Call a tool of a server, judged like the call of an agent.
+    Call(ServerCallArguments),
+    /// Forget what is known of a server: its tools, the generation of the protocol, and how
+    /// its tools looked when they were first seen.
+    Forget(ServerForgetArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServerListArguments {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Prints a line for each tool. The exit code is 1 when the server cannot be asked.
+#[derive(Debug, Args)]
+pub(crate) struct ServerToolsArguments {
+    /// The server's name.
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Prints what the tool gives. The call is judged first: by the guards, the hooks and the
+/// permissions. The exit code is 2 when it is refused, and 1 when it fails.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ServerCallArguments {
+    /// The server's name.
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: String,
+    /// The tool's name.
+    #[arg(value_name = "TOOL")]
+    pub(crate) tool: String,
+    /// What the tool is told: a JSON object.
+    #[arg(value_name = "ARGUMENTS", default_value = "{}")]
+    pub(crate) arguments: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServerForgetArguments {
+    /// The server's name.
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: String,
 }

@@ -2,6 +2,7 @@
 //! and the schema go by.
 
 mod hook;
+mod server;
 
 pub use hook::HOOK;
 use hook::HOOKS;
@@ -9,7 +10,8 @@ use hook::HOOKS;
 /// One key.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    /// Its names, from the top, with dots between them. [`ANY`] is a plugin's name.
+    /// Its names, from the top, with dots between them. [`ANY`] is the name of a plugin or a
+    /// server.
     pub path: &'static str,
     /// What its value is.
     pub kind: Kind,
@@ -23,7 +25,7 @@ pub struct Key {
     pub trusted: Trusted,
 }
 
-/// The name in a path that stands for every plugin's.
+/// The name in a path that stands for every plugin's or every server's.
 pub const ANY: &str = "*";
 
 /// What a value is.
@@ -60,6 +62,8 @@ pub enum Kind {
     Text,
     /// A list of tables, each with the keys of [`HOOK`].
     Hooks,
+    /// A table of texts, whose values are shown to nobody.
+    Variables,
 }
 
 /// What a project's file may make of a key while nobody has said that the project
@@ -398,6 +402,21 @@ pub const KEYS: &[Key] = &[
         Project::SwitchesOn,
         "A call that would write a file which has changed since its session read it is not run, and its model is told to read the file again.",
     ),
+    server::COMMAND,
+    server::ARGS,
+    server::ENV,
+    server::INHERIT_ENV,
+    server::CWD,
+    server::SERVES,
+    server::TOOLS,
+    server::START_MS,
+    server::TIMEOUT_MS,
+    server::ALLOWED_COMMANDS,
+    server::PIN,
+    server::IDLE_MS,
+    server::MAX_CLIENTS,
+    server::FRESH_MS,
+    server::RETRY_MS,
 ];
 
 const SKILLS: Project = Project::Nothing("a project does not say where skills come from");
@@ -422,7 +441,7 @@ pub enum Node {
     Value(&'static Key),
     /// A table that has keys.
     Table,
-    /// A table whose keys are the names of plugins.
+    /// A table whose keys are the names of plugins or of servers.
     Plugins,
 }
 

@@ -34,6 +34,36 @@ impl<'de> Deserialize<'de> for Depth {
     }
 }
 
+/// A number of servers that run at once, from 1 to 100. The default is 20.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientCount(u8);
+
+impl ClientCount {
+    /// The most that it can be.
+    pub(crate) const MOST: i64 = 100;
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Default for ClientCount {
+    fn default() -> Self {
+        Self(20)
+    }
+}
+
+impl<'de> Deserialize<'de> for ClientCount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const MAX: i64 = ClientCount::MOST;
+        let value = i64::deserialize(deserializer)?;
+        let count = u8::try_from(value).ok().filter(|_| (1..=MAX).contains(&value)).map(Self);
+        count.ok_or_else(|| serde::de::Error::custom(format_args!("1 to {MAX} servers: `{value}`")))
+    }
+}
+
 /// A number of an agent's answers, from 1 to 100. The default is 8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rounds(u8);

@@ -12,6 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -53,6 +54,18 @@ pub enum ExtensionError {
         /// What can be done about it.
         remedy: String,
     },
+    /// It was asked, and failed in a way that has a name.
+    #[error("`{extension}` failed ({code}): {reason}; {remedy}")]
+    Failed {
+        /// The extension.
+        extension: String,
+        /// A stable word, such as `server/ended`.
+        code: String,
+        /// What happened.
+        reason: String,
+        /// What can be done about it.
+        remedy: String,
+    },
     /// It answered, and the answer cannot be used.
     #[error("the answer of `{extension}` cannot be used: {reason}")]
     Answer {
@@ -61,6 +74,17 @@ pub enum ExtensionError {
         /// What is wrong.
         reason: String,
     },
+}
+
+impl ExtensionError {
+    /// A stable word.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Failed { code, .. } => code,
+            Self::Unknown { .. } | Self::Unavailable { .. } | Self::Answer { .. } => "unavailable",
+        }
+    }
 }
 
 /// Whatever brings skills, tools, resources or commands.
@@ -144,6 +168,11 @@ pub trait ToolProvider: Send + Sync {
     /// not known, and the call runs beside no other that touches files.
     fn claims(&self, name: &str, arguments: &Value) -> Option<Claims> {
         let _ = (name, arguments);
+        None
+    }
+
+    /// How long a call may take before it is given up from outside; none: 60 s.
+    fn time(&self) -> Option<Duration> {
         None
     }
 

@@ -11,6 +11,7 @@ use portcullis_model::capability::{Capability, CapabilityKind, Resolution};
 use portcullis_model::extension::{Extension, ToolEntry, ToolTraits};
 use serde_json::{Value, json};
 
+use crate::broker::front;
 use crate::extension::Level;
 use crate::plugin::{Plugin, PluginSet, PluginTool};
 use crate::registry::{Binding, Unusable};
@@ -41,6 +42,12 @@ pub(crate) struct Admitted {
 pub(crate) enum Owner<'a> {
     Plugin(&'a Arc<Plugin>, &'a PluginTool),
     Extension(&'a Arc<dyn Extension>, &'a ListedTool),
+    /// A server that is not known to have it, and that knows better.
+    Server(&'a Arc<dyn Extension>, &'a str),
+    /// The host, in front of all servers. `names_a_tool` when it is asked about one.
+    Front {
+        names_a_tool: bool,
+    },
     /// The host, by which a model finds the others.
     Finder,
 }
@@ -50,7 +57,7 @@ impl Owner<'_> {
     pub(crate) fn is_auto_approved(&self) -> bool {
         match self {
             Self::Plugin(_, tool) => tool.definition.auto_approve,
-            Self::Extension(..) => false,
+            Self::Extension(..) | Self::Server(..) | Self::Front { .. } => false,
             Self::Finder => true,
         }
     }
@@ -59,7 +66,8 @@ impl Owner<'_> {
     pub(crate) fn is_harmless(&self) -> bool {
         match self {
             Self::Plugin(plugin, _) => plugin.guest.setup().grant.write.is_empty(),
-            Self::Extension(..) => false,
+            Self::Extension(..) | Self::Server(..) => false,
+            Self::Front { names_a_tool } => !names_a_tool,
             Self::Finder => true,
         }
     }
@@ -69,34 +77,43 @@ impl Owner<'_> {
         match self {
             Self::Plugin(_, tool) => &tool.definition.name,
             Self::Extension(_, tool) => &tool.entry.name,
+            Self::Server(_, tool) => tool,
+            Self::Front { .. } => front::MCP,
             Self::Finder => FIND_TOOLS,
         }
     }
 
     /// What is wrong with the arguments, if anything is.
     pub(crate) fn objection(&self, arguments: &Value) -> Option<String> {
-        self.schema().objection(arguments)
-    }
-
-    fn schema(&self) -> &Schema {
-        match self {
+        let schema = match self {
             Self::Plugin(_, tool) => &tool.schema,
             Self::Extension(_, tool) => &tool.schema,
+            // It is not known yet, and the server looks at them.
+            Self::Server(..) => return None,
+            Self::Front { .. } => front::schema(),
             Self::Finder => finder_schema(),
-        }
+        };
+        schema.objection(arguments)
     }
 
     fn entry(&self) -> ToolEntry {
+        let always = ToolTraits { always_loaded: true, ..ToolTraits::default() };
         match self {
             Self::Plugin(_, tool) => tool.entry(),
             Self::Extension(_, tool) => tool.entry.clone(),
+            Self::Server(..) | Self::Front { .. } => ToolEntry {
+                name: front::MCP.to_owned(),
+                description: front::DESCRIPTION.to_owned(),
+                schema: front::schema().value().clone(),
+                traits: always,
+            },
             Self::Finder => ToolEntry {
                 name: FIND_TOOLS.to_owned(),
                 description:
                     "Finds tools by words of their name or description, and shows how they are called."
                         .to_owned(),
                 schema: finder_schema().value().clone(),
-                traits: ToolTraits { always_loaded: true, ..ToolTraits::default() },
+                traits: always,
             },
         }
     }
@@ -141,7 +158,7 @@ impl Admitted {
     }
 
     /// Who runs the tool `name`, when it is not the agent.
-    pub(crate) fn tool(&self, name: &str) -> Option<Owner<'_>> {
+    pub(crate) fn tool<'a>(&'a self, name: &'a str) -> Option<Owner<'a>> {
         if !self.runs_tools {
             return None;
         }
@@ -155,11 +172,15 @@ impl Admitted {
             }
         }
         if let Some((server, tool)) = name.strip_prefix("mcp:").and_then(|name| name.split_once('/')) {
-            let mut servers = self.servers().filter(|bound| bound.extension.name() == server);
-            return servers.find_map(|bound| {
-                let tool = bound.listed.tools.iter().find(|own| own.entry.name == tool)?;
-                Some(Owner::Extension(&bound.extension, tool))
+            let bound = self.servers().find(|bound| bound.extension.name() == server)?;
+            let listed = bound.listed.tools.iter().find(|own| own.entry.name == tool);
+            return Some(match listed {
+                Some(tool) => Owner::Extension(&bound.extension, tool),
+                None => Owner::Server(&bound.extension, tool),
             });
+        }
+        if name == front::MCP && self.servers().next().is_some() {
+            return Some(Owner::Front { names_a_tool: false });
         }
         (name == FIND_TOOLS).then_some(Owner::Finder)
     }
@@ -187,8 +208,11 @@ impl Admitted {
     }
 
     /// The servers that are admitted now.
-    fn servers(&self) -> impl Iterator<Item = &Bound> {
-        let remote = self.bound.iter().filter(|bound| !bound.extension.is_local());
+    pub(crate) fn servers(&self) -> impl Iterator<Item = &Bound> {
+        let remote = self
+            .bound
+            .iter()
+            .filter(|bound| !bound.extension.is_local() && bound.extension.tools().is_some());
         remote.filter(|bound| self.usable(CapabilityKind::Server, bound.extension.name()).is_ok())
     }
 
@@ -209,8 +233,10 @@ impl Admitted {
             Owner::Extension(extension, _) if extension.is_local() => {
                 self.usable(CapabilityKind::Tool, name).err()
             }
-            Owner::Extension(extension, _) => self.usable(CapabilityKind::Server, extension.name()).err(),
-            Owner::Finder => None,
+            Owner::Extension(extension, _) | Owner::Server(extension, _) => {
+                self.usable(CapabilityKind::Server, extension.name()).err()
+            }
+            Owner::Front { .. } | Owner::Finder => None,
         }
     }
 
@@ -226,6 +252,13 @@ impl Admitted {
             Some(why) => Err(Unusable::NotUsable { id, why: why.to_owned() }),
             None => Ok(narrow),
         }
+    }
+
+    /// Whether the operator wants this tool of a server at all.
+    pub(crate) fn has_tool_of(&self, server: &str, tool: &str) -> bool {
+        let name = format!("mcp:{server}/{tool}");
+        let kind = CapabilityKind::Tool;
+        self.rules.channel.has(kind, &name) && self.rules.policy.denies_wholly(kind, &name).is_none()
     }
 
     /// Every capability that can be used, by kind and name.
@@ -278,6 +311,9 @@ impl Admitted {
             .collect();
         if !entries.is_empty() && !entries.iter().any(|own| own.name == FIND_TOOLS) {
             entries.push(Owner::Finder.entry());
+        }
+        if self.runs_tools && self.servers().next().is_some() {
+            entries.push(Owner::Front { names_a_tool: false }.entry());
         }
         entries
     }

@@ -46,7 +46,11 @@ pub(super) fn unknown(path: &[String], is_table: bool) -> String {
 
 /// The key as it is written where `path` stands.
 fn written(key: &Key, path: &[String]) -> String {
-    let plugin = path.get(1).filter(|_| path.first().is_some_and(|first| first == "plugin"));
+    let plugin = match path.first().map(String::as_str) {
+        Some("plugin") => path.get(1),
+        Some("mcp") => path.get(2),
+        _ => None,
+    };
     let plugin = plugin.filter(|name| PluginName::new(name.as_str()).is_ok());
     key.path.replace(ANY, plugin.map_or("NAME", String::as_str))
 }

@@ -39,6 +39,10 @@ impl Setting {
     #[must_use]
     pub fn shown(&self) -> Option<Value> {
         let value = self.value.as_ref()?;
+        // Whatever a server's environment holds is nobody's business.
+        if let ["mcp", "servers", _, "env", ..] = self.key.split('.').collect::<Vec<_>>().as_slice() {
+            return Some(Value::from(REDACTED));
+        }
         let text = format!("{}={value}", self.key);
         let clean = Redactor::default().clean(&text, text.len()) == text;
         Some(if clean { value.clone() } else { Value::from(REDACTED) })
@@ -89,16 +93,23 @@ impl Loaded {
     /// each plugin that a file names.
     #[must_use]
     pub fn settings(&self) -> Vec<Setting> {
-        let mut plugins: Vec<&String> = self.held.keys().filter_map(|path| plugin(path)).collect();
-        plugins.dedup();
         let mut settings = Vec::new();
         for key in KEYS.iter().filter(|key| !key.names().any(|name| name == ANY)) {
             self.add(key, key.names().map(str::to_owned).collect(), &mut settings);
         }
-        for name in plugins {
-            for key in KEYS.iter().filter(|key| key.names().any(|part| part == ANY)) {
-                let path = key.names().map(|part| if part == ANY { name.clone() } else { part.to_owned() });
-                self.add(key, path.collect(), &mut settings);
+        for tables in [&["plugin"][..], &["mcp", "servers"]] {
+            let mut names: Vec<&String> = self.held.keys().filter_map(|path| below(path, tables)).collect();
+            names.dedup();
+            let is_below = |key: &&Key| {
+                let mut own = key.names();
+                tables.iter().all(|table| own.next() == Some(table)) && own.next() == Some(ANY)
+            };
+            for name in names {
+                for key in KEYS.iter().filter(is_below) {
+                    let path =
+                        key.names().map(|part| if part == ANY { name.clone() } else { part.to_owned() });
+                    self.add(key, path.collect(), &mut settings);
+                }
             }
         }
         settings
@@ -119,9 +130,10 @@ impl Loaded {
     }
 }
 
-fn plugin(path: &[String]) -> Option<&String> {
-    path.first().filter(|first| *first == "plugin")?;
-    path.get(1)
+/// The name behind those of `tables`.
+fn below<'a>(path: &'a [String], tables: &[&str]) -> Option<&'a String> {
+    let is_there = path.iter().map(String::as_str).take(tables.len()).eq(tables.iter().copied());
+    path.get(tables.len()).filter(|_| is_there)
 }
 
 /// A value that only trust allows.

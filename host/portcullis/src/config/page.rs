@@ -76,6 +76,7 @@ fn wanted(key: &Key) -> String {
         Kind::Path => "an absolute path".to_owned(),
         Kind::Paths => "a list of absolute paths".to_owned(),
         Kind::Settings => "a table".to_owned(),
+        Kind::Variables => "a table of texts".to_owned(),
         Kind::Text => "a text".to_owned(),
         Kind::Hooks => "tables, each written as `[[hooks]]`".to_owned(),
     }
@@ -130,6 +131,7 @@ fn value(key: &Key) -> Value {
         Kind::Path => json!({ "type": "string", "pattern": "^/" }),
         Kind::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
         Kind::Settings => json!({ "type": "object" }),
+        Kind::Variables => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
         Kind::Text => json!({ "type": "string" }),
         Kind::Hooks => {
             let properties: Map<_, _> = HOOK.iter().map(|key| (key.name().to_owned(), value(key))).collect();

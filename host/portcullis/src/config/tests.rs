@@ -51,6 +51,7 @@ fn value(kind: Kind) -> BoxedStrategy<String> {
         Kind::Path => Just("\"/home/dev/a.wasm\"".to_owned()).boxed(),
         Kind::Paths => list(&["/home/dev/a", "/"]),
         Kind::Settings => Just("{ categories = { rm = \"allow\" }, exempt = [\"/\"] }".to_owned()).boxed(),
+        Kind::Variables => Just("{ TOKEN = \"a\" }".to_owned()).boxed(),
         Kind::Text => Just("\"a\"".to_owned()).boxed(),
         Kind::Hooks => {
             Just("[{ event = \"pre-tool-use\", command = \"/home/dev/hook\" }]".to_owned()).boxed()
@@ -90,6 +91,7 @@ fn is_as_strict(before: &Config, after: &Config) -> bool {
         intent,
         extensions,
         schedule,
+        mcp,
         of_project,
     } = after;
     let requires = |config: &Config| -> BTreeSet<_> {
@@ -151,6 +153,7 @@ fn is_as_strict(before: &Config, after: &Config) -> bool {
         && *intent == before.intent
         && extensions.max_composition_depth <= before.extensions.max_composition_depth
         && (schedule.check_writes || !before.schedule.check_writes)
+        && *mcp == before.mcp
         && *of_project == before.of_project
         && (audit.required || !before.audit.required)
         && (audit.allowed || !before.audit.allowed)
@@ -250,6 +253,7 @@ fn what_a_project_may_not_say_is_left_out_with_the_reason() {
             Kind::Paths => "[\"/words\"]".to_owned(),
             Kind::Path => "\"/a.wasm\"".to_owned(),
             Kind::Settings => "{ words = 1, more = 2 }".to_owned(),
+            Kind::Variables => "{ words = \"a\", more = \"b\" }".to_owned(),
             Kind::Text => "\"a\"".to_owned(),
             Kind::Hooks => "[{ event = \"pre-tool-use\", command = \"/words\" }]".to_owned(),
         };

@@ -129,7 +129,26 @@ pub(super) fn read(
             settings(value, &mut Vec::new(), None, &mut parts, &mut wrongs);
             if wrongs.is_empty() { Ok(parts) } else { Err(wrongs) }
         }
-        (Kind::Settings, _) => Err(vec![
+        (Kind::Variables, DeValue::Table(table)) => {
+            let mut parts = Vec::new();
+            let mut wrongs = Vec::new();
+            for (name, value) in table {
+                let (names, at) = (vec![name.get_ref().to_string()], Some(name.span().start));
+                match value.get_ref() {
+                    DeValue::String(text) => parts.push((Below { names, at }, json!(text))),
+                    other => {
+                        let message = format!("a text is wanted, and this is {}", is(other));
+                        let wrong = Wrong::new(value.span(), message).hint("put it in quotes");
+                        wrongs.push(Wrong { below: names, ..wrong });
+                    }
+                }
+            }
+            if table.is_empty() {
+                parts.push((Below::default(), json!({})));
+            }
+            if wrongs.is_empty() { Ok(parts) } else { Err(wrongs) }
+        }
+        (Kind::Settings | Kind::Variables, _) => Err(vec![
             other("a table").hint(format!("write the settings below `[{}]`", super::problem::dotted(path))),
         ]),
     }
@@ -143,7 +162,7 @@ fn element(kind: Kind, item: &Spanned<DeValue<'_>>) -> Result<String, Wrong> {
     };
     match kind {
         Kind::Paths => absolute(item.span(), text),
-        Kind::Plugins => plugin_name(item.span(), text),
+        Kind::Plugins => table_name(item.span(), text, "plugin"),
         Kind::Rules => rule(item.span(), text),
         Kind::Globs => Name::new(text).map(|name| name.text().to_owned()).map_err(|wrong| {
             Wrong::new(item.span(), wrong).hint("write a name, with `*` for any characters")
@@ -155,6 +174,7 @@ fn element(kind: Kind, item: &Spanned<DeValue<'_>>) -> Result<String, Wrong> {
         | Kind::Texts
         | Kind::Path
         | Kind::Settings
+        | Kind::Variables
         | Kind::Hooks => Ok(text.to_string()),
     }
 }
@@ -213,9 +233,9 @@ fn hook(item: &Spanned<DeValue<'_>>, base: Option<&Path>) -> Result<Value, Vec<W
 }
 
 /// The name of a plugin.
-pub(super) fn plugin_name(span: Range<usize>, text: &str) -> Result<String, Wrong> {
+pub(super) fn table_name(span: Range<usize>, text: &str, of: &str) -> Result<String, Wrong> {
     PluginName::new(text).map(|name| name.to_string()).map_err(|_| {
-        Wrong::new(span, format!("not the name of a plugin: `{}`", quoted(text)))
+        Wrong::new(span, format!("not the name of a {of}: `{}`", quoted(text)))
             .hint("a name is lowercase letters, digits and single hyphens, 1 to 64 characters")
     })
 }

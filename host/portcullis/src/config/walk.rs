@@ -75,9 +75,10 @@ impl Walk<'_> {
             Some(Node::Value(key)) => self.value(key, name, value),
             Some(Node::Table | Node::Plugins) => {
                 let last = self.path.last().cloned().unwrap_or_default();
-                let is_plugin =
+                let is_named =
                     self.path.len() > 1 && matches!(Node::at(parent(&self.path)), Some(Node::Plugins));
-                if is_plugin && let Err(wrong) = value::plugin_name(name.clone(), &last) {
+                let of = if self.path.first().is_some_and(|top| top == "mcp") { "server" } else { "plugin" };
+                if is_named && let Err(wrong) = value::table_name(name.clone(), &last, of) {
                     self.problem(name.start, wrong.message, wrong.hint);
                 }
                 match value.get_ref().as_table() {

@@ -207,11 +207,17 @@ async fn answered(
 }
 
 /// Who runs the tool that `call` means, when it is not the agent itself.
-pub(crate) fn owner<'a>(admitted: &'a Admitted, call: &JudgedCall) -> Option<Owner<'a>> {
-    admitted.tool(call.agent_tool()).or_else(|| {
+pub(crate) fn owner<'a>(admitted: &'a Admitted, call: &'a JudgedCall) -> Option<Owner<'a>> {
+    match admitted.tool(call.agent_tool()) {
+        Some(Owner::Front { .. }) => {
+            Some(Owner::Front { names_a_tool: call.canonical() != call.agent_tool() })
+        }
+        Some(owner) => Some(owner),
         // Agents have searches of their own, under other names.
-        admitted.tool(call.canonical()).filter(|owner| !matches!(owner, Owner::Finder))
-    })
+        None => admitted
+            .tool(call.canonical())
+            .filter(|owner| !matches!(owner, Owner::Finder | Owner::Front { .. })),
+    }
 }
 
 /// The refusal of a call that would change what is protected. It is up to the disk too, and

@@ -30,6 +30,7 @@ const READS: &[&[&str]] = &[
     &["skill", "list"],
     &["skill", "show"],
     &["skill", "validate"],
+    &["server", "list"],
     &["command", "list"],
 ];
 
@@ -149,6 +150,8 @@ mod tests {
             "portcullis trust add --yes",
             "portcullis -C /x trust remove status",
             "portcullis ledger clear",
+            "portcullis server forget github",
+            "portcullis --config x server tools a",
             "sudo portcullis uninstall",
             "~/.cargo/bin/portcullis plugin remove guard",
             "portcullis --config x install --agent claude",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_model::call::{Claims, Effect, EffectKind};
+use portcullis_model::extension::Extension;
 use portcullis_runtime::CallView as _;
 use portcullis_schedule::{Access, Claim, ClaimError, Place};
 use serde_json::Value;
@@ -106,26 +107,9 @@ async fn asked(
 ) -> Need {
     match owner {
         None => Need::exclusive("nobody says which files the tool touches"),
-        Some(Owner::Finder) => Need::of(Claim::none()),
-        Some(Owner::Extension(extension, tool)) => {
-            let claims = catch_unwind(AssertUnwindSafe(|| {
-                extension.tools()?.claims(&tool.entry.name, call.input_value())
-            }));
-            match claims {
-                Ok(Some(claims)) => declared(&claims, place),
-                Ok(None) => Need::exclusive("nobody says which files the tool touches"),
-                Err(_) => {
-                    tracing::warn!(
-                        extension = extension.name(),
-                        "it panicked where it should say what a call claims"
-                    );
-                    Need::exclusive(format!(
-                        "`{}` failed to say which files the tool touches",
-                        extension.name()
-                    ))
-                }
-            }
-        }
+        Some(Owner::Finder | Owner::Front { .. }) => Need::of(Claim::none()),
+        Some(Owner::Extension(extension, tool)) => of_extension(&**extension, &tool.entry.name, call, place),
+        Some(Owner::Server(extension, tool)) => of_extension(&**extension, tool, call, place),
         Some(Owner::Plugin(plugin, _)) => {
             let name = &plugin.info.name;
             let fault = match timeout_at(deadline, plugin.guest.claims_of(Arc::clone(call) as _)).await {
@@ -135,6 +119,22 @@ async fn asked(
             };
             tracing::warn!(plugin = %name, "it failed to say what a call claims: {fault}");
             Need::exclusive(format!("the {name} plugin failed to say which files the tool touches"))
+        }
+    }
+}
+
+/// What an extension says that a call of its tool claims.
+fn of_extension(extension: &dyn Extension, tool: &str, call: &JudgedCall, place: Place<'_>) -> Need {
+    let claims = catch_unwind(AssertUnwindSafe(|| extension.tools()?.claims(tool, call.input_value())));
+    match claims {
+        Ok(Some(claims)) => declared(&claims, place),
+        Ok(None) => Need::exclusive("nobody says which files the tool touches"),
+        Err(_) => {
+            tracing::warn!(
+                extension = extension.name(),
+                "it panicked where it should say what a call claims"
+            );
+            Need::exclusive(format!("`{}` failed to say which files the tool touches", extension.name()))
         }
     }
 }

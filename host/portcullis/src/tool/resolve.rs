@@ -437,7 +437,8 @@ impl Work<'_> {
             Some([first, rest @ ..]) if rest.iter().all(|other| other == first) => Some(*first),
             _ => None,
         };
-        if input.get("action").and_then(Value::as_str) == Some("list")
+        let action = input.get("action").and_then(Value::as_str);
+        if matches!(action, Some("list" | "search"))
             && texts(field::SERVER_TOOL).is_some_and(|tools| tools.is_empty())
         {
             return Ok(None);

@@ -56,10 +56,10 @@ pub enum TextError {
 impl TextError {
     /// A stable word.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &str {
         match self {
             Self::Unusable(unusable) => unusable.code(),
-            Self::Extension(_) => "unavailable",
+            Self::Extension(error) => error.code(),
             Self::Fault { fault, .. } => fault.kind.as_str(),
             Self::Refused { .. } => "refused",
         }

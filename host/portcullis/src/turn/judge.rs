@@ -38,15 +38,6 @@ impl Turn {
         gate::explain(self.bench(&now), judged).await
     }
 
-    /// A call that names the tool of one server without that server means this server.
-    /// Where several offer it, the name means nothing.
-    fn with_its_server(&self, mut call: ToolCall) -> ToolCall {
-        if let [server] = self.admitted.servers_of(&call.tool).as_slice() {
-            call.tool = format!("mcp__{server}__{}", call.tool);
-        }
-        call
-    }
-
     /// The gate's judgement, behind it the hooks', and last the operator's policy.
     async fn decided(&self, now: &Snapshot, call: ToolCall) -> Judged {
         let start = Instant::now();

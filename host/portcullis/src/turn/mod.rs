@@ -2,6 +2,7 @@
 
 mod batch;
 mod command;
+mod front;
 mod have;
 mod hold;
 mod judge;

@@ -22,7 +22,7 @@ use crate::registry::Delta;
 use crate::schedule::Need;
 use crate::surface::{FIND_TOOLS, Reading, Surface};
 
-/// How long a tool of an extension may take.
+/// How long a tool of an extension may take that does not say otherwise.
 pub const TOOL_TIME: Duration = Duration::from_secs(60);
 
 /// The answer to a call, for the model.
@@ -139,7 +139,7 @@ impl Turn {
     /// An agent that runs tools of its own asks [`judge`](Self::judge) instead.
     pub async fn call(&self, call: ToolCall) -> Called {
         let name = call.tool.clone();
-        if let Some(unknown) = self.unknown(&name) {
+        if let Some(unknown) = self.unknown(&name).or_else(|| self.means_no_server(&call)) {
             return unknown;
         }
         let judgement = self.judge(call).await;
@@ -212,9 +212,25 @@ impl Turn {
                 let ran = plugin.guest.call_tool(Arc::clone(call) as _).await;
                 ran.map_err(|fault| RunError::Fault { plugin: plugin.info.name.clone(), fault })
             }
-            Owner::Extension(extension, tool) => called(&**extension, &tool.entry.name, call).await,
+            Owner::Extension(extension, tool) => self.of_extension(extension, &tool.entry.name, call).await,
+            Owner::Server(extension, tool) => self.of_extension(extension, tool, call).await,
+            Owner::Front { .. } => Ok(Ok(self.fronted(call.input_value()).await)),
             Owner::Finder => Ok(Ok(self.found(call.input_value()))),
         }
+    }
+
+    /// What a server turned out to offer is there for the next turn.
+    async fn of_extension(
+        &self,
+        extension: &Arc<dyn Extension>,
+        tool: &str,
+        call: &JudgedCall,
+    ) -> Result<Result<ToolOutput, String>, RunError> {
+        let ran = called(&**extension, tool, call).await;
+        if !extension.is_local() {
+            self.host.learn(vec![Arc::clone(extension)]).await;
+        }
+        ran
     }
 
     /// What the hooks make of a result.
@@ -266,11 +282,12 @@ async fn called(
     let Some(role) = extension.tools() else {
         return Err(RunError::NotAPluginTool(tool.to_owned()));
     };
+    let time = role.time().unwrap_or(TOOL_TIME);
     let answer = AssertUnwindSafe(role.call(tool, call.input_value())).catch_unwind();
-    let ToolResult { content, is_error } = match tokio::time::timeout(TOOL_TIME, answer).await {
+    let ToolResult { content, is_error } = match tokio::time::timeout(time, answer).await {
         Ok(Ok(answer)) => answer?,
         Ok(Err(_)) => return Err(failed_inside(extension).into()),
-        Err(_) => return Err(RunError::Late { extension: extension.name().to_owned(), time: TOOL_TIME }),
+        Err(_) => return Err(RunError::Late { extension: extension.name().to_owned(), time }),
     };
     let content = match content {
         ExtensionContent::Text(text) => Content::Text(text),

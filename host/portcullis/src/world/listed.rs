@@ -79,7 +79,7 @@ impl Listed {
             let catalogue: Vec<_> = catalogue.iter().map(String::as_str).collect();
             let serves: BTreeSet<_> = tools.iter().flat_map(|tool| tool.traits.serves.clone()).collect();
             let declaration = Declaration {
-                description: format!("{} tools are known of it", tools.len()),
+                description: names(tools),
                 configuration: Some(digest(&catalogue)),
                 serves,
                 ..Declaration::default()
@@ -107,6 +107,20 @@ impl Listed {
         }));
         all
     }
+}
+
+/// Names of a server's tools that a prompt holds.
+const NAMES_MAX: usize = 40;
+
+/// Which tools are known of a server.
+fn names(tools: &[ToolEntry]) -> String {
+    let known = format!("{} tools are known of it", tools.len());
+    if tools.is_empty() {
+        return known;
+    }
+    let names: Vec<_> = tools.iter().take(NAMES_MAX).map(|tool| tool.name.as_str()).collect();
+    let more = if tools.len() > NAMES_MAX { ", …" } else { "" };
+    format!("{known}: {}{more}", names.join(", "))
 }
 
 fn flags(tool: &ToolEntry) -> String {

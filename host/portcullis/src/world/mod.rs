@@ -70,8 +70,8 @@ impl World {
         self.look_at(new.collect()).await;
     }
 
-    /// Looks do not wait for one another: one may be at an extension that hangs.
-    async fn look_at(&self, these: Vec<Arc<dyn Extension>>) {
+    /// Asks these. Looks do not wait for one another: one may be at an extension that hangs.
+    pub(crate) async fn look_at(&self, these: Vec<Arc<dyn Extension>>) {
         let asked = Lists::of(these, &self.lists()).await;
         let mut lists = self.lists.write().unwrap_or_else(PoisonError::into_inner);
         *lists = Arc::new(asked.beside(&lists, &self.extensions.all()));
