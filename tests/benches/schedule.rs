@@ -64,7 +64,7 @@ fn edited(cwd: &Path) -> Vec<Vec<ToolCall>> {
         calls.push(call("Bash", json!({ "command": "ls src | head -n 20" }), cwd));
         calls.extend((0..2).map(|n| edit(&format!("src/m{}/f{at}.rs", n + 1), cwd)));
         calls.push(call("WebFetch", json!({ "url": "https://example.com/", "prompt": "x" }), cwd));
-        if at % 5 == 0 {
+        if at.is_multiple_of(5) {
             calls.push(call("Bash", json!({ "command": "cargo test" }), cwd));
         }
         calls

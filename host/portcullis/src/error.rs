@@ -13,7 +13,6 @@ use crate::extension::RegisterError;
 use crate::hook::HookError;
 use crate::policy::PolicyError;
 use crate::registry::Unusable;
-use crate::schedule::CLAIM_WAIT;
 
 /// Why a host cannot open.
 #[derive(Debug, thiserror::Error)]
@@ -78,12 +77,14 @@ pub enum RunError {
     #[error(transparent)]
     Claim(#[from] ClaimRefused),
     /// Other calls held what it claims for too long.
-    #[error("other calls held what `{tool}` needs for {} s (it claims {claim}); make the call again", CLAIM_WAIT.as_secs())]
+    #[error("other calls held what `{tool}` needs for {} s (it claims {claim}); make the call again", time.as_secs())]
     Busy {
         /// The tool.
         tool: String,
         /// What it claims.
         claim: String,
+        /// How long it waited.
+        time: Duration,
     },
     /// It would overwrite what its session has not seen.
     #[error(

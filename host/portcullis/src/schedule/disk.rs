@@ -4,11 +4,15 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use portcullis_schedule::{Disk, Found, Look};
 
 use crate::protect::resolve;
+
+/// How many names a path may have to be looked at name by name, each in what is known of the
+/// one before it.
+const DEEP: usize = 64;
 
 /// The file systems of this machine. What it has seen of a directory it does not ask again,
 /// so it is made anew for each batch.
@@ -25,13 +29,35 @@ struct Directory {
 
 impl Volumes {
     fn directory(&self, path: &Path) -> Option<Directory> {
-        let mut known = self.directories.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known();
         if let Some(directory) = known.get(path) {
             return directory.clone();
         }
-        let found = resolve(path).map(|real| Directory { folds_case: folds_case(&real), real });
-        known.insert(path.to_owned(), found.clone());
+        drop(known);
+        let found = self.below_its_parent(path);
+        self.known().insert(path.to_owned(), found.clone());
         found
+    }
+
+    /// A directory that is no link is where its own parent is.
+    fn below_its_parent(&self, path: &Path) -> Option<Directory> {
+        let plain = match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) if path.components().take(DEEP + 1).count() <= DEEP => {
+                Some(self.directory(parent)?.real.join(name))
+            }
+            // `..` leaves where links lead.
+            _ => None,
+        };
+        let real =
+            match plain.filter(|real| !fs::symlink_metadata(real).is_ok_and(|found| found.is_symlink())) {
+                Some(real) => real,
+                None => resolve(path)?,
+            };
+        Some(Directory { folds_case: folds_case(&real), real })
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Option<Directory>>> {
+        self.directories.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -93,9 +119,15 @@ fn folds_case(directory: &Path) -> bool {
         if other == name {
             continue;
         }
-        let Ok(own) = fs::symlink_metadata(path) else { continue };
-        let other = fs::symlink_metadata(path.with_file_name(other));
-        return other.is_ok_and(|other| (other.dev(), other.ino()) == (own.dev(), own.ino()));
+        let Ok(other) = fs::symlink_metadata(path.with_file_name(other)) else {
+            // Of what is not there nothing can be learnt, whatever the case.
+            if fs::symlink_metadata(path).is_err() {
+                continue;
+            }
+            return false;
+        };
+        let own = fs::symlink_metadata(path);
+        return own.is_ok_and(|own| (own.dev(), own.ino()) == (other.dev(), other.ino()));
     }
     false
 }
@@ -140,6 +172,9 @@ mod tests {
         assert_eq!(look("dangling"), Some((text("gone"), Found::Nothing)));
         assert_eq!(look("link/../x"), Some((text("x"), Found::Nothing)));
         assert_eq!((look("circle"), look("circle/x")), (None, None));
+        let deep = format!("{}x", "d/".repeat(3000));
+        // It is too long for anybody to look at.
+        assert_eq!(look(&deep), Some((text(&deep), Found::Directory)));
         let (one, two) = (look("link/one").unwrap(), look("two").unwrap());
         assert!(matches!(one.1, Found::Shared(_)) && one.1 == two.1);
 

@@ -144,8 +144,7 @@ impl Turn {
 }
 
 fn waves(needs: &[Need]) -> portcullis_schedule::Plan {
-    let claims: Vec<_> = needs.iter().map(|need| need.claim.clone()).collect();
-    portcullis_schedule::plan(&claims)
+    portcullis_schedule::plan(needs.iter().map(|need| &need.claim))
 }
 
 /// A call that has no answer of its own was cancelled.

@@ -117,7 +117,7 @@ impl Turn {
             tracing::debug!(tool = call.canonical(), claim, behind, "the call waits for another one");
         }
         let Ok(held) = timeout(CLAIM_WAIT, waiting).await else {
-            return Err(RunError::Busy { tool: call.agent_tool().to_owned(), claim });
+            return Err(RunError::Busy { tool: call.agent_tool().to_owned(), claim, time: CLAIM_WAIT });
         };
         let held = held?;
         let has_waited = again || waits.is_some();

@@ -194,8 +194,10 @@ impl Claim {
 
 /// Each path once, and no more than a claim may hold.
 fn bounded(mut paths: Vec<(Access, Pattern)>) -> Need {
-    let mut seen = BTreeSet::new();
-    paths.retain(|own| seen.insert(own.clone()));
+    if paths.len() > 1 {
+        let mut seen = BTreeSet::new();
+        paths.retain(|own| seen.insert(own.clone()));
+    }
     match paths.len() {
         0 => Need::Nothing,
         1..=PATHS_MAX => Need::Paths(paths),

@@ -92,15 +92,16 @@ impl Place<'_> {
         }
         let mut patterns: Vec<Pattern> = Vec::new();
         for path in looked_at {
-            let look = self.disk.look(&path).ok_or(ClaimError::Unknown(path))?;
+            let look = self.disk.look(&path).ok_or_else(|| ClaimError::Unknown(path.clone()))?;
             let reach = match look.found {
                 _ if is_tree => Reach::Tree,
                 Found::Nothing | Found::File => Reach::One,
                 Found::Shared(file) => Reach::Shared(file),
                 Found::Directory => Reach::Tree,
             };
-            let real = fold(&look.real, Segment::name, |_| false)?.segments;
-            for head in [known, &real] {
+            let elsewhere = (look.real != path).then(|| fold(&look.real, Segment::name, |_| false));
+            let real = elsewhere.transpose()?.map(|real| real.segments);
+            for head in std::iter::once(known).chain(real.as_deref()) {
                 let mut segments: Vec<Segment> = head.iter().chain(rest).cloned().collect();
                 let is_deep = segments.len() > SEGMENTS_MAX;
                 segments.truncate(SEGMENTS_MAX);

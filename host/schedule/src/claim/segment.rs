@@ -1,5 +1,6 @@
 //! One name of a path, or a pattern of such names.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Above this many pairs of places in two patterns, they count as meeting.
@@ -79,9 +80,12 @@ impl Segment {
 
     /// The name by which it can be looked up, whatever its case: none when it may be the
     /// same as a name that looks different.
-    pub(crate) fn key(&self) -> Option<String> {
+    pub(crate) fn key(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Name(name) if name.is_ascii() => Some(name.to_ascii_lowercase()),
+            Self::Name(name) if name.bytes().any(|byte| byte.is_ascii_uppercase()) && name.is_ascii() => {
+                Some(Cow::Owned(name.to_ascii_lowercase()))
+            }
+            Self::Name(name) if name.is_ascii() => Some(Cow::Borrowed(name)),
             Self::Name(_) | Self::Glob(_) => None,
         }
     }

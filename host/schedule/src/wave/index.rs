@@ -132,7 +132,7 @@ impl Node {
         let down = |last, branch: &Branch| later(last, branch.node.met(rest, pattern, access));
         let last = self.others.iter().filter(meets).fold(own, down);
         match segment.key() {
-            Some(key) => self.named.get(&key).into_iter().flatten().filter(meets).fold(last, down),
+            Some(key) => self.named.get(&*key).into_iter().flatten().filter(meets).fold(last, down),
             None => self.named.values().flatten().filter(meets).fold(last, down),
         }
     }
@@ -141,7 +141,7 @@ impl Node {
         self.all.note(access, at);
         let Some((segment, rest)) = rest.split_first() else { return self.ends.note(access, at) };
         let branches = match segment.key() {
-            Some(key) => self.named.entry(key).or_default(),
+            Some(key) => self.named.entry(key.into_owned()).or_default(),
             None => &mut self.others,
         };
         let is_own = |branch: &Branch| branch.segment == *segment && branch.folds_case == folds_case;

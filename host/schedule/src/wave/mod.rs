@@ -52,10 +52,10 @@ const GLOBS_MAX: usize = 512;
 /// Puts a batch into waves. Takes about as long as its claims have names, however many
 /// calls there are; patterns and names that are not ASCII are compared one by one.
 #[must_use]
-pub fn plan(claims: &[Claim]) -> Plan {
+pub fn plan<'a>(claims: impl IntoIterator<Item = &'a Claim>) -> Plan {
     let mut index = Index::default();
     let (mut names, mut globs, everything) = (0_usize, 0_usize, Claim::exclusive());
-    let calls = claims.iter().enumerate().map(|(at, claim)| {
+    let calls = claims.into_iter().enumerate().map(|(at, claim)| {
         let segments = || claim.paths().flat_map(|(_, pattern)| pattern.segments());
         names = names.saturating_add(segments().count());
         globs = globs.saturating_add(segments().filter(|segment| segment.key().is_none()).count());
