@@ -4,10 +4,10 @@
 //! The oracle is the workspace itself: what the call would have removed or made.
 //! Nothing that an agent says about itself counts.
 
-mod client;
+pub(crate) mod client;
 pub(crate) mod install;
 pub(crate) mod process;
-mod turn;
+pub(crate) mod turn;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,7 +53,7 @@ enum Hook {
 
 /// What has become of the installed program.
 #[derive(Clone, Copy)]
-enum Fault {
+pub(crate) enum Fault {
     Missing,
     Empty,
     Crashes,
@@ -86,7 +86,7 @@ impl Fault {
 
 /// What the model asks for.
 #[derive(Clone, Copy)]
-enum Act {
+pub(crate) enum Act {
     /// Removing `build`, which holds [`MARKER`].
     Destroy,
     /// Making [`MADE`].

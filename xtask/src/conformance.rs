@@ -5,6 +5,8 @@
 //! for tools and resources that only a server made for the suite has; each such scenario is
 //! in a list here, with what it asks for.
 
+mod client;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,9 +18,10 @@ use serde_json::Value;
 use crate::agents::install::{self, Installed};
 use crate::agents::process::{self, Group};
 
-const USAGE: &str = "usage: cargo xtask conformance [--program FILE]
+const USAGE: &str = "usage: cargo xtask conformance [--program FILE] [--claude]
 
-  --program FILE  a portcullis to use instead of building one";
+  --program FILE  a portcullis to use instead of building one
+  --claude        the real Claude Code as a client too";
 
 const SUITE: (&str, &str) = ("@modelcontextprotocol/conformance", "0.2.0-alpha.12");
 const INSPECTOR: (&str, &str) = ("@modelcontextprotocol/inspector", "2.12.0");
@@ -60,11 +63,14 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 const SUITE_LIMIT: Duration = Duration::from_secs(300);
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let program = match args {
-        [] => None,
-        [flag, file] if flag == "--program" => Some(PathBuf::from(file)),
-        _ => bail!("{USAGE}"),
-    };
+    let (mut program, mut with_claude, mut args) = (None, false, args.iter());
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--program" => program = Some(PathBuf::from(args.next().context(USAGE)?)),
+            "--claude" => with_claude = true,
+            _ => bail!("{USAGE}"),
+        }
+    }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
     let target = crate::agents::target(&root);
     let program = match program {
@@ -106,6 +112,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         command.extend(served.arguments());
         let passed = inspect(&installed, &folder, era, &command)?;
         problems.extend((!passed).then(|| format!("the inspector, over stdio, {era}")));
+    }
+    if with_claude {
+        problems.extend(client::problems(&root, &target, &served)?);
     }
     ensure!(problems.is_empty(), "what did not pass:\n  {}", problems.join("\n  "));
     eprintln!("all of it passed");

@@ -26,7 +26,7 @@ cargo xtask codegen                         the pages of docs/reference that are
 cargo xtask benign                          what the guards refuse of Debian's own scripts
 cargo xtask dist                            the program as it is shipped, in target/dist
 cargo xtask tidy                            the rules of the house; a test runs them too
-cargo xtask conformance [--program FILE]      the skills server against the suites of the protocol's makers
+cargo xtask conformance [--claude]          the skills server against the suites of the protocol's makers
 cargo xtask agents [--only CLIENT]…         real agents against a scripted model, with and without the hook";
 
 fn main() -> anyhow::Result<()> {

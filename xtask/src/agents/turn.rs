@@ -108,7 +108,7 @@ pub(crate) fn run(
 
 /// A program with nothing of the developer's own around it, and no way out of
 /// the loopback for those that honour a proxy.
-fn command(program: impl AsRef<std::ffi::OsStr>, home: &Path, installed: &Installed) -> Command {
+pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>, home: &Path, installed: &Installed) -> Command {
     const NOWHERE: &str = "http://127.0.0.1:1";
     const LOOPBACK: &str = "127.0.0.1,localhost";
     let mut command = Command::new(program);
