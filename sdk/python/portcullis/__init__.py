@@ -6,7 +6,22 @@ loops of asyncio.
 """
 
 from ._aio import AsyncGate, AsyncSession, AsyncTurn
-from ._answer import Allowed, Binary, HookRun, Plan, Ran, Refused, RefusedBy, Section, Told, Tools, Verdict
+from ._answer import (
+    Allowed,
+    Binary,
+    Command,
+    HookRun,
+    Plan,
+    Ran,
+    Refused,
+    RefusedBy,
+    Section,
+    Skill,
+    Text,
+    Told,
+    Tools,
+    Verdict,
+)
 from ._connection import PROTOCOL
 from ._sync import Gate, Session, Turn
 
@@ -17,6 +32,7 @@ __all__ = [
     "AsyncSession",
     "AsyncTurn",
     "Binary",
+    "Command",
     "Gate",
     "HookRun",
     "Plan",
@@ -25,6 +41,8 @@ __all__ = [
     "RefusedBy",
     "Section",
     "Session",
+    "Skill",
+    "Text",
     "Told",
     "Tools",
     "Turn",

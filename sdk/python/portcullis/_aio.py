@@ -8,19 +8,25 @@ from typing import Any
 
 from ._answer import (
     Allowed,
+    Command,
     Plan,
     Ran,
     Refused,
     Section,
+    Skill,
+    Text,
     Told,
     Tools,
     Verdict,
+    commands,
     copied,
     failure,
     not_run,
     plan,
+    prose,
     ran,
     section,
+    skills,
     text,
     told,
     tools,
@@ -292,6 +298,22 @@ class AsyncTurn:
         result, refusal = await self._ask("tools/find", params, timeout)
         shown = result.get("tools") if isinstance(result, dict) else None
         return ran(result, refusal), tools(shown, refusal)
+
+    async def commands(self) -> tuple[tuple[Command, ...], Refused | None]:
+        """What a person may type behind a slash; and why that is not known, when it is not."""
+        return commands(*await self._ask("commands/list", {}))
+
+    async def expand(self, name: str, typed: str = "", *, timeout: float | None = None) -> Text:
+        """The text that a model is asked for a command, with what was typed behind its name."""
+        return prose(*await self._ask("commands/expand", {"name": name, "arguments": typed}, timeout))
+
+    async def skills(self) -> tuple[tuple[Skill, ...], Refused | None]:
+        """The skills that there are; and why that is not known, when it is not."""
+        return skills(*await self._ask("skills/list", {}))
+
+    async def skill(self, name: str, *, timeout: float | None = None) -> Text:
+        """The text of a skill, as it was listed."""
+        return prose(*await self._ask("skills/load", {"name": name}, timeout))
 
     async def standing(self) -> Section:
         """What the model is told of what it can use: the same in every request of the turn."""

@@ -131,6 +131,41 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Command:
+    """What a person may type behind a slash."""
+
+    name: str
+    description: str
+    arguments: str
+    """A hint at what can be typed behind it; empty when there is none."""
+    origin: str
+    """Whose it is: `project`, `plugin:NAME`, `user`, `skill` or another extension's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A text that a model reads when it needs it."""
+
+    name: str
+    description: str
+    serves: tuple[str, ...]
+    """The domains that it serves; none: it does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text, or why there is none."""
+
+    text: str | None
+    code: str | None = None
+    """A stable word, such as `unknown_capability` or a code of this client; None with a text."""
+    message: str = ""
+    mentions: tuple[tuple[str, bool], ...] = ()
+    """The files that a command points at with `@`, and whether each stays within the directory.
+    Nothing has read them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """What the model is told of what it can use."""
 
@@ -275,6 +310,46 @@ def tools(result: object, refusal: Refused | None) -> Tools:
         if isinstance(definitions, list) and isinstance(deferred, list) and isinstance(catalogue, str):
             return Tools(tuple(definitions), tuple(deferred), catalogue, int(result.get("misreads") or 0))
     return Tools(refusal=refusal or failure("client/garbage", "no tools"))
+
+
+def commands(result: object, refusal: Refused | None) -> tuple[tuple[Command, ...], Refused | None]:
+    """The commands, as far as they can be read."""
+    rows = _rows(result, "commands", ("name", "description", "arguments", "from"))
+    if refusal is not None or rows is None:
+        return (), refusal or failure("client/garbage", "no commands")
+    return tuple(Command(row["name"], row["description"], row["arguments"], row["from"]) for row in rows), None
+
+
+def skills(result: object, refusal: Refused | None) -> tuple[tuple[Skill, ...], Refused | None]:
+    """The skills, as far as they can be read."""
+    rows = _rows(result, "skills", ("name", "description"))
+    if refusal is not None or rows is None:
+        return (), refusal or failure("client/garbage", "no skills")
+    serves = [tuple(map(str, row.get("serves") or ())) for row in rows]
+    return tuple(Skill(row["name"], row["description"], own) for row, own in zip(rows, serves, strict=True)), None
+
+
+def _rows(result: object, what: str, texts: Sequence[str]) -> list[dict[str, Any]] | None:
+    rows = result.get(what) if isinstance(result, dict) else None
+    is_sound = isinstance(rows, list) and all(
+        isinstance(row, dict) and all(isinstance(row.get(text), str) for text in texts) for row in rows
+    )
+    return rows if is_sound else None
+
+
+def prose(result: object, refusal: Refused | None) -> Text:
+    """The text, or why there is none."""
+    if refusal is None and isinstance(result, dict):
+        own, error = result.get("text"), result.get("error")
+        if isinstance(own, str) and error is None:
+            pointed = result.get("mentions") or ()
+            files = [one for one in pointed if isinstance(one, dict)] if isinstance(pointed, list) else []
+            mentions = tuple((str(one.get("path", "")), one.get("is_inside") is True) for one in files)
+            return Text(own, mentions=mentions)
+        if isinstance(error, dict) and isinstance(error.get("code"), str):
+            return Text(None, error["code"], str(error.get("message", "")))
+    refusal = refusal or failure("client/garbage", "no text")
+    return Text(None, refusal.code, refusal.reason)
 
 
 def section(result: object, refusal: Refused | None) -> Section:

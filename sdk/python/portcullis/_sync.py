@@ -9,7 +9,23 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ._aio import CLIENT, TIMEOUT, AsyncGate, AsyncSession, AsyncTurn, Listener
-from ._answer import Allowed, Plan, Ran, Refused, Section, Told, Tools, Verdict, failure, not_run, plan
+from ._answer import (
+    Allowed,
+    Command,
+    Plan,
+    Ran,
+    Refused,
+    Section,
+    Skill,
+    Text,
+    Told,
+    Tools,
+    Verdict,
+    failure,
+    not_run,
+    plan,
+    prose,
+)
 
 T = TypeVar("T")
 
@@ -237,6 +253,22 @@ class Turn:
         """The tools that these words mean, which are shown from then on."""
         work = self._turn.find_tools(query, provider_defers=provider_defers, timeout=timeout)
         return self._thread.run(work, lambda refusal: (not_run(refusal), Tools(refusal=refusal)))
+
+    def commands(self) -> tuple[tuple[Command, ...], Refused | None]:
+        """What a person may type behind a slash; and why that is not known, when it is not."""
+        return self._thread.run(self._turn.commands(), lambda refusal: ((), refusal))
+
+    def expand(self, name: str, typed: str = "", *, timeout: float | None = None) -> Text:
+        """The text that a model is asked for a command, with what was typed behind its name."""
+        return self._thread.run(self._turn.expand(name, typed, timeout=timeout), lambda refusal: prose(None, refusal))
+
+    def skills(self) -> tuple[tuple[Skill, ...], Refused | None]:
+        """The skills that there are; and why that is not known, when it is not."""
+        return self._thread.run(self._turn.skills(), lambda refusal: ((), refusal))
+
+    def skill(self, name: str, *, timeout: float | None = None) -> Text:
+        """The text of a skill, as it was listed."""
+        return self._thread.run(self._turn.skill(name, timeout=timeout), lambda refusal: prose(None, refusal))
 
     def standing(self) -> Section:
         """What the model is told of what it can use: the same in every request of the turn."""

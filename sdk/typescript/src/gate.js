@@ -208,6 +208,31 @@ export class Turn {
     return { ...ran(result), tools: tools(result?.tools, null) };
   }
 
+  /** What a person may type behind a slash. */
+  async commands() {
+    const { result, refusal } = await this.#ask("commands/list", {});
+    return listed(result?.commands, refusal, "commands");
+  }
+
+  /** The text that a model is asked for a command, with what was typed behind its name. */
+  async expand(name, typed = "", options) {
+    const { result, refusal } = await this.#ask("commands/expand", { name, arguments: typed }, options);
+    const mentions = Array.isArray(result?.mentions) ? result.mentions : [];
+    return { ...text(result, refusal), mentions };
+  }
+
+  /** The skills that there are. */
+  async skills() {
+    const { result, refusal } = await this.#ask("skills/list", {});
+    return listed(result?.skills, refusal, "skills");
+  }
+
+  /** The text of a skill, as it was listed. */
+  async skill(name, options) {
+    const { result, refusal } = await this.#ask("skills/load", { name }, options);
+    return text(result, refusal);
+  }
+
   /** What the model is told of what it can use. */
   async standing() {
     const { result, refusal } = await this.#ask("turn/standing", {});
@@ -238,6 +263,22 @@ export class Turn {
     if (this.#failure) return { refusal: this.#failure };
     return this.#gate._ask(method, { turn_id: this.id, ...params }, options);
   }
+}
+
+/** A list of what has a name. */
+function listed(rows, refusal, what) {
+  const isSound = Array.isArray(rows) && rows.every((row) => typeof row?.name === "string");
+  if (refusal || !isSound) return { [what]: [], refusal: refusal ?? failure("client/garbage", `no ${what}`) };
+  return { [what]: rows, refusal: null };
+}
+
+/** A text, or why there is none. */
+function text(result, refusal) {
+  const { text: own, error } = result ?? {};
+  if (!refusal && typeof own === "string" && error === null) return { text: own, code: null, message: "" };
+  const isError = !refusal && typeof error?.code === "string" && typeof error.message === "string";
+  const { code, reason } = refusal ?? failure("client/garbage", "no text");
+  return { text: null, code: isError ? error.code : code, message: isError ? error.message : reason };
 }
 
 /** The waves of a batch. Without a plan that holds each call once, they run one by one. */

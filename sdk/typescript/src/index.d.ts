@@ -103,6 +103,36 @@ export interface Tools {
   readonly refusal: Refused | null;
 }
 
+/** What a person may type behind a slash. */
+export interface Command {
+  readonly name: string;
+  readonly description: string;
+  /** A hint at what can be typed behind it; empty when there is none. */
+  readonly arguments: string;
+  /** Whose it is: `project`, `plugin:NAME`, `user`, `skill` or another extension's name. */
+  readonly from: string;
+}
+
+export interface Skill {
+  readonly name: string;
+  readonly description: string;
+  /** The domains that it serves; none: it does not say. */
+  readonly serves: readonly string[];
+}
+
+/** A text, or why there is none. */
+export interface Text {
+  readonly text: string | null;
+  /** A stable word, such as `unknown_capability` or a code of this client; null with a text. */
+  readonly code: string | null;
+  readonly message: string;
+}
+
+/** The text of a command, and the files that it points at with `@`. Nothing has read them. */
+export interface Expansion extends Text {
+  readonly mentions: readonly { readonly path: string; readonly is_inside: boolean }[];
+}
+
 /** What one call of a plan claims, and what it waits for. */
 export interface PlannedCall {
   readonly id: string;
@@ -230,6 +260,14 @@ export interface Turn {
     query: string,
     options?: CallOptions & { readonly providerDefers?: boolean | undefined },
   ): Promise<Ran & { readonly tools: Tools }>;
+  /** What a person may type behind a slash. */
+  commands(): Promise<{ readonly commands: readonly Command[]; readonly refusal: Refused | null }>;
+  /** The text that a model is asked for a command, with what was typed behind its name. */
+  expand(name: string, typed?: string, options?: CallOptions): Promise<Expansion>;
+  /** The skills that there are. */
+  skills(): Promise<{ readonly skills: readonly Skill[]; readonly refusal: Refused | null }>;
+  /** The text of a skill, as it was listed. */
+  skill(name: string, options?: CallOptions): Promise<Text>;
   /** What the model is told of what it can use: the same in every request of the turn. */
   standing(): Promise<{
     readonly text: string;

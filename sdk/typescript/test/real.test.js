@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -67,6 +67,31 @@ test("a tool of a plugin runs with its permit, once, or is judged first", async 
   const agents = await own.callTool({ tool: "Bash", input: { command: "ls" } });
   assert.deepEqual([agents.ran, agents.isError, agents.code, agents.refusal], [false, true, "unknown_capability", null]);
   await isServed(here, own);
+});
+
+test("commands and skills are listed and give their texts", async (t) => {
+  const here = place(t);
+  const data = join(here.env.HOME, ".local/share/portcullis");
+  mkdirSync(join(data, "commands"), { recursive: true });
+  writeFileSync(join(data, "commands/review.md"), "Review $1 by @style.md.\n");
+  mkdirSync(join(data, "skills/trim"), { recursive: true });
+  writeFileSync(join(data, "skills/trim/SKILL.md"), "---\nname: trim\ndescription: Trims.\n---\nTrim it.\n");
+  const own = await turn(await real(t, here));
+  const { commands, refusal } = await own.commands();
+  assert.deepEqual([commands.map((one) => `${one.name} ${one.from}`), refusal], [["review user", "skill:trim skill"], null]);
+  const review = await own.expand("review", "src/a.rs");
+  assert.deepEqual(review, {
+    text: "Review src/a.rs by @style.md.\n", code: null, message: "", mentions: [{ path: "style.md", is_inside: true }],
+  });
+  const none = await own.expand("none");
+  assert.deepEqual([none.text, none.code, none.mentions], [null, "unknown_capability", []]);
+  assert.deepEqual((await own.skills()).skills, [{ name: "trim", description: "Trims.", serves: [] }]);
+  assert.match((await own.skill("trim")).text, /Trim it/);
+  assert.equal((await own.skill("review")).code, "kind_mismatch");
+  await own.end();
+  const late = await own.skill("trim");
+  assert.deepEqual([late.text, late.code], [null, "wire/unknown"]);
+  assert.equal((await own.commands()).refusal.code, "wire/unknown");
 });
 
 test("a batch is planned without using a permit up", async (t) => {

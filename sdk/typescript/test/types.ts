@@ -34,6 +34,12 @@ export async function loop(run: (tool: string, input: unknown) => Promise<string
   const ran: Ran = await turn.callTool({ tool: "current_time", input: {} });
   const tools: Tools = await turn.tools({ providerDefers: true });
   const found = await turn.findTools("time", { timeout: 10 });
+  const { commands } = await turn.commands();
+  const expansion = await turn.expand(commands[0]?.name ?? "", "src/a.rs", { timeout: 10 });
+  for (const mention of expansion.mentions) if (!mention.is_inside) void mention.path.length;
+  const skill = await turn.skill((await turn.skills()).skills[0]?.name ?? "");
+  // @ts-expect-error: there may be no text.
+  skill.text.length;
   const section = await turn.standing();
   const names = [...tools.definitions, ...found.tools.definitions].map((tool) => tool.name);
   if (section.refusal ?? ran.refusal ?? found.refusal) return names.join();
