@@ -77,9 +77,9 @@ async fn skills_and_commands_are_those_that_were_there_and_are_permitted() {
     assert_eq!(turn.expand("ship", "it now", "/").await.unwrap(), "ship it now");
     assert_eq!(turn.expand("greet", "", "/").await.unwrap(), "Name it well.");
     let codes = [
-        turn.skill("ship").await.unwrap_err().code(),
-        turn.skill("nope").await.unwrap_err().code(),
-        turn.expand("pdf", "", "/").await.unwrap_err().code(),
+        turn.skill("ship").await.unwrap_err().code().to_owned(),
+        turn.skill("nope").await.unwrap_err().code().to_owned(),
+        turn.expand("pdf", "", "/").await.unwrap_err().code().to_owned(),
     ];
     assert_eq!(codes, ["kind_mismatch", "unknown_capability", "kind_mismatch"]);
     // What comes is for the next turn, what is revoked is gone at once.
