@@ -47,7 +47,7 @@ async fn what_a_turn_may_use_is_one_value_whatever_it_is_about() {
     }
     let session = host.session("s1");
     let capabilities = session.turn().capabilities();
-    assert_eq!(capabilities.tools, ["current_time", "mark", "find_tools"]);
+    assert_eq!(capabilities.tools, ["current_time", "mark", "find_tools", "mcp"]);
     let bare: Vec<_> =
         capabilities.servers_of_tools.iter().map(|(tool, server)| format!("{tool}: {server}")).collect();
     assert_eq!(bare, ["create_issue: github"], "of several servers, or another tool's, no name is bare");

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use portcullis_model::capability::CapabilityId;
-use portcullis_model::extension::Extension;
+use portcullis_model::extension::{Extension, ExtensionError, ToolEntry, ToolProvider as _};
 
 use crate::admission::Admitted;
-use crate::extension::{Closed, Extensions, Level, RegisterError, Scope};
+use crate::broker::ServerRow;
+use crate::extension::{Closed, Extensions, Level, RegisterError, Scope, within};
 use crate::host::Host;
 use crate::registry::{Delta, Epochs};
+use crate::servers::NoSuchServer;
 use crate::session::Session;
 use crate::world::CapabilityReport;
 
@@ -116,6 +118,41 @@ impl Host {
     #[must_use]
     pub fn capabilities(&self) -> CapabilityReport {
         self.world().report()
+    }
+}
+
+impl Host {
+    /// The MCP servers that the configuration names, by name, as far as they are known.
+    /// Nothing is started.
+    #[must_use]
+    pub fn servers(&self) -> Vec<ServerRow> {
+        self.mcp().rows()
+    }
+
+    /// The tools of the server `name`, which is started when they are not known.
+    ///
+    /// # Errors
+    /// When there is no such server. The inner error is the server's.
+    pub async fn server_tools(
+        &self,
+        name: &str,
+    ) -> Result<Result<Vec<ToolEntry>, ExtensionError>, NoSuchServer> {
+        let server = self.mcp().named(name)?;
+        let tools = within(&**server, server.list()).await;
+        self.learn(vec![Arc::clone(server) as _]).await;
+        Ok(tools)
+    }
+
+    /// Ends the server `name` and forgets what is known of it: its tools, the generation
+    /// that it speaks, and how its tools looked when they were first seen.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub async fn forget_server(&self, name: &str) -> Result<(), NoSuchServer> {
+        let server = self.mcp().named(name)?;
+        server.forget().await;
+        self.learn(vec![Arc::clone(server) as _]).await;
+        Ok(())
     }
 }
 

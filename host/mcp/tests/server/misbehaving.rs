@@ -6,6 +6,7 @@
     clippy::panic,
     clippy::exit,
     clippy::indexing_slicing,
+    clippy::disallowed_methods,
     reason = "it is there to fail"
 )]
 

@@ -52,23 +52,24 @@ impl Pool {
         arguments: &Value,
     ) -> Result<Value, ServerError> {
         let start = Instant::now();
-        let (tool, mut held) = self.tool(slot, name).await?;
+        let not_run = |error| ServerError { may_have_run: false, ..error };
+        let (tool, mut held) = self.tool(slot, name).await.map_err(not_run)?;
         let mut tries = 0_u32;
         loop {
-            let held = held.take();
-            let attempt = async {
-                let used = match held {
-                    Some(used) => used,
-                    None => self.client(slot).await?,
-                };
-                self.sent(slot, &used, &tool, arguments, start).await
+            let running = match held.take() {
+                Some(used) => Ok(used),
+                None => self.client(slot).await.map_err(not_run),
             };
-            let error = match attempt.await {
-                Ok(result) => return Ok(result),
+            let error = match running {
+                Ok(used) => match self.sent(slot, &used, &tool, arguments, start).await {
+                    Ok(result) => return Ok(result),
+                    Err(error) => error,
+                },
+                // One that does not even start has its own pause.
+                Err(error) if tries == 0 => return Err(error),
                 Err(error) => error,
             };
             let harmless = tool.repeatable || !error.may_have_run;
-            // A server that does not even start has its own pause.
             let again = error.is_end && harmless && tries < RETRIES;
             if !again {
                 if error.is_end && tries > 0 {

@@ -134,13 +134,12 @@ pub(super) fn read(
             let mut wrongs = Vec::new();
             for (name, value) in table {
                 let (names, at) = (vec![name.get_ref().to_string()], Some(name.span().start));
-                match value.get_ref() {
-                    DeValue::String(text) => parts.push((Below { names, at }, json!(text))),
-                    other => {
-                        let message = format!("a text is wanted, and this is {}", is(other));
-                        let wrong = Wrong::new(value.span(), message).hint("put it in quotes");
-                        wrongs.push(Wrong { below: names, ..wrong });
-                    }
+                if let Some(text) = value.get_ref().as_str() {
+                    parts.push((Below { names, at }, json!(text)));
+                } else {
+                    let message = format!("a text is wanted, and this is {}", is(value.get_ref()));
+                    let wrong = Wrong::new(value.span(), message).hint("put it in quotes");
+                    wrongs.push(Wrong { below: names, ..wrong });
                 }
             }
             if table.is_empty() {
