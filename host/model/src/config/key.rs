@@ -496,7 +496,7 @@ mod tests {
 
     use serde_json::{Map, Value, json};
 
-    use super::super::Config;
+    use super::super::{Config, McpConfig, ServerConfig};
     use super::{ANY, KEYS, Kind, Node};
 
     /// A file that says `value` at `path` and nothing else.
@@ -521,7 +521,17 @@ mod tests {
             assert_eq!(plugin.limits.resolve(), crate::limits::Limits::new(), "{}", key.path);
             plugin.limits = Default::default();
             assert_eq!(plugin, Default::default(), "{}", key.path);
-            assert_eq!(Config { plugin: Default::default(), ..config }, Config::default(), "{}", key.path);
+            let mut mcp = config.mcp.clone();
+            let times = (mcp.idle(), mcp.fresh(), mcp.retry());
+            assert_eq!(times, (McpConfig::IDLE, McpConfig::FRESH, McpConfig::RETRY), "{}", key.path);
+            (mcp.idle_ms, mcp.fresh_ms, mcp.retry_ms) = (None, None, None);
+            let mut server = mcp.servers.pop_first().map(|(_, server)| server).unwrap_or_default();
+            let times = (server.start(), server.time());
+            assert_eq!(times, (ServerConfig::START, ServerConfig::TIME), "{}", key.path);
+            (server.start_ms, server.timeout_ms) = (None, None);
+            assert_eq!((mcp, server), Default::default(), "{}", key.path);
+            let rest = Config { plugin: Default::default(), mcp: Default::default(), ..config };
+            assert_eq!(rest, Config::default(), "{}", key.path);
         }
     }
 
