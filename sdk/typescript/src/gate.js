@@ -218,7 +218,7 @@ export class Turn {
   async expand(name, typed = "", options) {
     const { result, refusal } = await this.#ask("commands/expand", { name, arguments: typed }, options);
     const mentions = Array.isArray(result?.mentions) ? result.mentions : [];
-    return { ...text(result, refusal), mentions };
+    return { ...prose(result, refusal), mentions };
   }
 
   /** The skills that there are. */
@@ -230,7 +230,7 @@ export class Turn {
   /** The text of a skill, as it was listed. */
   async skill(name, options) {
     const { result, refusal } = await this.#ask("skills/load", { name }, options);
-    return text(result, refusal);
+    return prose(result, refusal);
   }
 
   /** What the model is told of what it can use. */
@@ -273,7 +273,7 @@ function listed(rows, refusal, what) {
 }
 
 /** A text, or why there is none. */
-function text(result, refusal) {
+function prose(result, refusal) {
   const { text: own, error } = result ?? {};
   if (!refusal && typeof own === "string" && error === null) return { text: own, code: null, message: "" };
   const isError = !refusal && typeof error?.code === "string" && typeof error.message === "string";

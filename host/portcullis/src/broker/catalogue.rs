@@ -15,6 +15,10 @@ pub(super) struct Tool {
     pub(super) entry: ToolEntry,
     /// It says that running it twice does no harm. Nothing is permitted for that.
     pub(super) repeatable: bool,
+    /// It says that it only reads. It may run beside others then, and nothing is permitted
+    /// for that either.
+    #[serde(default)]
+    pub(super) only_reads: bool,
     /// What tells its definition from another one.
     pub(super) digest: String,
 }
@@ -49,6 +53,7 @@ impl Tool {
             .collect();
         Some(Self {
             entry: ToolEntry { name, description, schema, traits: ToolTraits::default() },
+            only_reads: hint("/annotations/readOnlyHint"),
             repeatable: hint("/annotations/readOnlyHint") || hint("/annotations/idempotentHint"),
             digest,
         })
@@ -60,7 +65,7 @@ impl Tool {
         let traits = ToolTraits::default();
         let schema = Value::Object(serde_json::Map::new());
         let entry = ToolEntry { name: name.to_owned(), description, schema, traits };
-        Self { entry, repeatable: false, digest: String::new() }
+        Self { entry, repeatable: false, only_reads: false, digest: String::new() }
     }
 }
 
@@ -152,9 +157,12 @@ mod tests {
     fn what_a_tool_says_of_itself_is_read() {
         let read = |hints| {
             let tool = json!({ "name": "a", "inputSchema": { "x": 1.50 }, "annotations": hints });
-            Tool::read(&tool).unwrap().repeatable
+            let tool = Tool::read(&tool).unwrap();
+            (tool.repeatable, tool.only_reads)
         };
-        assert!(read(json!({ "readOnlyHint": true })) && read(json!({ "idempotentHint": true })));
-        assert!(!read(json!({ "readOnlyHint": "true" })) && !read(json!({})));
+        assert_eq!(read(json!({ "readOnlyHint": true })), (true, true));
+        assert_eq!(read(json!({ "idempotentHint": true })), (true, false));
+        assert_eq!(read(json!({ "readOnlyHint": "true" })), (false, false));
+        assert_eq!(read(json!({})), (false, false));
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use portcullis_model::call::Claims;
 use portcullis_model::capability::Domain;
 use portcullis_model::extension::{
     Answer, Change, ChangeKind, Changes, Extension, ExtensionError, Known, SkillEntry, SkillProvider,
@@ -187,6 +188,11 @@ impl ToolProvider for Server {
             let called = self.pool.call(&self.slot, name, arguments).await;
             called.map_err(|error| self.failed(error))
         })
+    }
+
+    fn claims(&self, name: &str, _arguments: &Value) -> Option<Claims> {
+        let tool = self.tools_known().into_iter().find(|tool| tool.entry.name == name)?;
+        tool.only_reads.then(|| Claims { exclusive: false, read_only: true, paths: Vec::new() })
     }
 
     fn time(&self) -> Option<Duration> {
