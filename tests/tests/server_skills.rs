@@ -1,4 +1,4 @@
-//! Skills that a server hosts, through a host.
+//! Skills and prompts of a server, through a host.
 
 #![allow(
     clippy::unwrap_used,
@@ -59,4 +59,43 @@ async fn a_servers_skill_is_read_as_it_was_listed_and_is_never_taken_for_the_use
     skill(&served, "Sell it.");
     let error = turn.skill("acme/pdf").await.unwrap_err();
     assert_eq!(error.code(), "server/skill", "{error}");
+}
+
+#[tokio::test]
+async fn a_servers_prompt_is_a_command_that_is_typed_with_the_servers_name() {
+    let served = Served::new("").with("acme", &["--discover=modern"], "");
+    let host = served.open().await;
+    assert!(host.session("s1").turn().commands().is_empty(), "nobody asks a server for that alone");
+    mcp(&host.session("s1").turn(), json!({ "action": "list" })).await;
+    let turn = host.session("s1").turn();
+    let [own] = &turn.commands()[..] else { panic!("{:?}", turn.commands()) };
+    assert_eq!((own.name.as_str(), own.from.as_str()), ("acme:greet", "server:acme"));
+    assert_eq!((own.arguments.as_str(), own.description.as_str()), ("<who>", "Greets somebody."));
+    let asked = || served.log().iter().filter(|line| line.starts_with("prompts/get")).count();
+    assert_eq!(asked(), 0);
+    assert_eq!(turn.expand("acme:greet", "the team", "/").await.unwrap(), "Greet the team.");
+    let error = turn.expand("acme:greet", "", "/").await.unwrap_err();
+    assert_eq!(error.code(), "server/prompt");
+    assert!(error.to_string().contains("`who` is missing; type <who>"), "{error}");
+    assert_eq!(turn.expand("acme:none", "", "/").await.unwrap_err().code(), "unknown_capability");
+    assert_eq!(asked(), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_is_hidden_brings_no_prompts_and_no_skills_that_are_remembered_of_it() {
+    let mut served = Served::new("").with("acme", &["--discover=modern"], "");
+    let host = served.open().await;
+    mcp(&host.session("s1").turn(), json!({ "action": "list" })).await;
+    assert_eq!(host.session("s1").turn().commands().len(), 1);
+    drop(host);
+    let again = served.open().await;
+    assert_eq!(again.session("s1").turn().commands().len(), 1, "it is remembered");
+    drop(again);
+    served = served.with_config("[channels.servers]\ndeny = [\"acme\"]\n");
+    let hidden = served.open().await;
+    let turn = hidden.session("s1").turn();
+    assert!(turn.commands().is_empty());
+    let error = turn.expand("acme:greet", "x", "/").await.unwrap_err();
+    assert_eq!(error.code(), "not_usable");
+    assert!(error.to_string().contains("channels.servers"), "{error}");
 }

@@ -42,6 +42,7 @@ pub mod surface;
 pub mod tool;
 pub mod trust;
 mod turn;
+mod typed;
 mod world;
 
 pub use admission::{Part as SectionPart, Section};

@@ -45,6 +45,12 @@ impl Served {
         self
     }
 
+    /// With more lines of the configuration behind the others.
+    pub(crate) fn with_config(mut self, lines: &str) -> Self {
+        self.config.push_str(lines);
+        self
+    }
+
     pub(crate) fn options(&self) -> HostOptions {
         let mut options = self.place.options(&self.config);
         options.own.project = Some(self.place.path("work"));

@@ -9,6 +9,8 @@ use portcullis_runtime::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::prompt::Prompt;
+
 /// A tool of a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Tool {
@@ -28,10 +30,11 @@ pub(super) struct Tool {
 pub(super) struct Catalogue {
     pub(super) tools: Vec<Tool>,
     pub(super) skills: Vec<SkillEntry>,
+    pub(super) prompts: Vec<Prompt>,
     /// When it was asked; none when that was in another process.
     pub(super) learned: Option<Instant>,
-    /// How many changes of its lists had been heard of by then.
-    pub(super) heard: u64,
+    /// How many changes of its tools, and of its prompts, had been heard of by then.
+    pub(super) heard: (u64, u64),
     /// The tools whose definitions have changed since they were first seen.
     pub(super) changed: BTreeSet<String>,
 }

@@ -9,6 +9,7 @@ use portcullis_model::extension::SkillEntry;
 use super::catalogue::{Catalogue, compare, tools};
 use super::error::ServerError;
 use super::pool::Pool;
+use super::prompt;
 use super::skill;
 use super::slot::Slot;
 
@@ -35,7 +36,10 @@ impl Pool {
         let live = state.live.as_ref().filter(|live| live.client.is_alive());
         let told = live.filter(|live| live.client.peer().tools_change);
         let holds = match told {
-            Some(live) => live.client.heard().borrow().tools == catalogue.heard,
+            Some(live) => {
+                let heard = *live.client.heard().borrow();
+                (heard.tools, heard.prompts) == catalogue.heard
+            }
             // Of one that is silent, or does not run, nobody knows.
             None => catalogue.learned.is_some_and(|when| when.elapsed() < self.bounds.fresh),
         };
@@ -75,6 +79,7 @@ async fn refresh(pool: Arc<Pool>, slot: Arc<Slot>) -> Result<Arc<Catalogue>, Ser
         } else {
             known.tools = Some(catalogue.tools.clone());
             known.skills.clone_from(&catalogue.skills);
+            known.prompts.clone_from(&catalogue.prompts);
             pool.memory.write(&slot.settings.digest, known);
         }
         let catalogue = Arc::new(catalogue);
@@ -90,7 +95,8 @@ async fn ask(pool: &Arc<Pool>, slot: &Arc<Slot>) -> Result<Catalogue, ServerErro
     let used = pool.client(slot).await?;
     let client = used.client();
     // Whatever changes from here on is not in the list.
-    let heard = client.heard().borrow().tools;
+    let heard = *client.heard().borrow();
+    let heard = (heard.tools, heard.prompts);
     let listed = client.tools().await?;
     for warning in &listed.warnings {
         tracing::warn!("the list of a server's tools: {warning}");
@@ -103,9 +109,17 @@ async fn ask(pool: &Arc<Pool>, slot: &Arc<Slot>) -> Result<Catalogue, ServerErro
             Vec::new()
         }
     };
+    let prompts = match client.prompts().await {
+        Ok(listed) => prompt::prompts(&listed),
+        Err(error) => {
+            tracing::warn!("the prompts of a server cannot be listed: {error}");
+            Vec::new()
+        }
+    };
     Ok(Catalogue {
         tools: tools(&listed),
         skills,
+        prompts,
         learned: Some(Instant::now()),
         heard,
         ..Catalogue::default()

@@ -12,6 +12,7 @@ use portcullis_model::extension::SkillEntry;
 use serde::{Deserialize, Serialize};
 
 use super::catalogue::Tool;
+use super::prompt::Prompt;
 
 /// Bytes of the file of one server.
 const FILE_MAX: u64 = 64 << 20;
@@ -29,6 +30,8 @@ pub(super) struct Remembered {
     pub(super) tools: Option<Vec<Tool>>,
     /// Its skills.
     pub(super) skills: Vec<SkillEntry>,
+    /// Its prompts.
+    pub(super) prompts: Vec<Prompt>,
     /// Each tool's digest when it was first seen.
     pub(super) pins: BTreeMap<String, String>,
 }

@@ -13,6 +13,7 @@ pub(crate) mod front;
 mod learn;
 mod memory;
 mod pool;
+mod prompt;
 mod server;
 mod settings;
 mod skill;

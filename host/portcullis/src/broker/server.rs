@@ -10,8 +10,8 @@ use std::time::Duration;
 use portcullis_model::call::Claims;
 use portcullis_model::capability::Domain;
 use portcullis_model::extension::{
-    Answer, Change, ChangeKind, Changes, Extension, ExtensionError, Known, SkillEntry, SkillProvider,
-    ToolEntry, ToolProvider, ToolResult,
+    Answer, Change, ChangeKind, Changes, CommandEntry, CommandProvider, Extension, ExtensionError, Known,
+    SkillEntry, SkillProvider, ToolEntry, ToolProvider, ToolResult,
 };
 use serde_json::Value;
 use tokio::sync::watch;
@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use super::catalogue::Tool;
 use super::error::ServerError;
 use super::pool::Pool;
+use super::prompt::{self, Prompt};
 use super::settings::Settings;
 use super::skill;
 use super::slot::Slot;
@@ -90,6 +91,13 @@ impl Server {
         state.catalogue.as_ref().map(|known| known.skills.clone()).or_else(kept).unwrap_or_default()
     }
 
+    fn prompts_known(&self) -> Vec<Prompt> {
+        self.pool.recall(&self.slot);
+        let state = self.slot.state();
+        let kept = || state.remembered.as_ref().map(|known| known.prompts.clone());
+        state.catalogue.as_ref().map(|known| known.prompts.clone()).or_else(kept).unwrap_or_default()
+    }
+
     /// Whose skill it is stands in its name, so that it is never taken for one of the
     /// user's.
     fn named(&self, skill: SkillEntry) -> SkillEntry {
@@ -153,12 +161,18 @@ impl Extension for Server {
         Some(self)
     }
 
+    fn commands(&self) -> Option<&dyn CommandProvider> {
+        Some(self)
+    }
+
     fn known(&self) -> Option<Known> {
         let tools = self.tools_known().iter().map(|tool| self.entry(tool)).collect();
         let skills = self.skills_known().into_iter().map(|skill| self.named(skill)).collect();
         let state = self.slot.state();
         let failed = state.backoff.as_ref().map(|own| own.error.told()).or_else(|| state.trouble.clone());
-        Some(Known { tools, skills, failed, ..Known::default() })
+        drop(state);
+        let commands = self.prompts_known().iter().map(|prompt| prompt.entry(&self.name)).collect();
+        Some(Known { tools, skills, commands, failed })
     }
 
     fn changes(&self) -> Option<Box<dyn Changes>> {
@@ -225,6 +239,35 @@ impl SkillProvider for Server {
 
     fn exists<'a>(&'a self, uri: &'a str) -> Answer<'a, bool> {
         Box::pin(async move { Ok(self.skills_known().iter().any(|skill| skill.uri == uri)) })
+    }
+}
+
+impl CommandProvider for Server {
+    fn list(&self) -> Answer<'_, Vec<CommandEntry>> {
+        Box::pin(async move {
+            let learned = self.pool.learned(&self.slot).await.map_err(|error| self.failed(error))?;
+            Ok(learned.prompts.iter().map(|prompt| prompt.entry(&self.name)).collect())
+        })
+    }
+
+    fn resolve<'a>(&'a self, name: &'a str, arguments: &'a str) -> Answer<'a, String> {
+        Box::pin(async move {
+            let own = name.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix(':'));
+            let known = self.prompts_known();
+            let Some(prompt) = known.iter().find(|prompt| Some(prompt.name.as_str()) == own) else {
+                return Err(ExtensionError::Unknown {
+                    extension: self.name.clone(),
+                    what: "command",
+                    name: name.to_owned(),
+                });
+            };
+            let asked = async {
+                let given = prompt.arguments(arguments)?;
+                let used = self.pool.client(&self.slot).await?;
+                prompt::text(&used.client().prompt(&prompt.name, given).await?)
+            };
+            asked.await.map_err(|error| self.failed(error))
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::dialect::Dialect;
 use super::shell;
 use super::template::{Piece, Slot, Template};
-use super::word::words;
+use crate::typed::words;
 
 /// The most bytes of what a command comes to.
 pub const EXPANSION_MAX: usize = 1 << 20;

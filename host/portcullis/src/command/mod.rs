@@ -12,7 +12,6 @@ mod shell;
 mod template;
 #[cfg(test)]
 mod tests;
-mod word;
 
 pub use catalog::{COMMANDS_MAX, Command, CommandCatalog, CommandState};
 pub use dialect::Dialect;

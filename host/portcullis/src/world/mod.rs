@@ -146,10 +146,18 @@ pub(crate) fn extensions(bound: &[Bound], rules: &Rules) -> Vec<(CommandRank, Ca
     let mut all = Vec::new();
     for own in bound {
         let origin = origin_of(&*own.extension);
+        // What a server brings beside its tools is as little there as the server.
+        let of_server = || {
+            let is_server = !own.extension.is_local() && own.extension.tools().is_some();
+            is_server.then(|| denial(CapabilityKind::Server, own.extension.name(), rules)).flatten()
+        };
+        let server = of_server();
         all.extend(own.listed.capabilities(&*own.extension, &origin).into_iter().map(
-            |(rank, capability)| match denial(capability.id.kind, &capability.id.name, rules) {
-                Some(why) => (rank, Capability { standing: Standing::Denied(why), ..capability }),
-                None => (rank, capability),
+            |(rank, capability)| {
+                match server.clone().or_else(|| denial(capability.id.kind, &capability.id.name, rules)) {
+                    Some(why) => (rank, Capability { standing: Standing::Denied(why), ..capability }),
+                    None => (rank, capability),
+                }
             },
         ));
     }

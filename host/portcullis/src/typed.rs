@@ -1,8 +1,8 @@
-//! The words of an argument line.
+//! What somebody types behind the name of a command.
 
 /// The words of `line`, as a shell would split them, but any line has some: a quote that
 /// is never closed is a letter, and so is `#`.
-pub(super) fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut rest) = (Vec::new(), None::<String>, line);
     while let Some(c) = rest.chars().next() {
         let after = rest.get(c.len_utf8()..).unwrap_or_default();
