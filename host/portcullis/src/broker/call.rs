@@ -16,6 +16,9 @@ use super::slot::{Slot, Used};
 /// How often a call is sent anew when its server ends.
 const RETRIES: u32 = 3;
 
+/// The longest pause before that, whatever `mcp.retry_ms` says: somebody waits for the call.
+const RETRY_PAUSE_MAX: Duration = Duration::from_secs(1);
+
 /// How much later a call is given up that waits for something else than its answer.
 const OUTER: Duration = Duration::from_secs(1);
 
@@ -79,7 +82,7 @@ impl Pool {
                 return Err(error);
             }
             tries = tries.saturating_add(1);
-            tokio::time::sleep(self.bounds.pause(tries)).await;
+            tokio::time::sleep(self.bounds.pause(tries).min(RETRY_PAUSE_MAX)).await;
             slot.state().backoff = None;
         }
     }
