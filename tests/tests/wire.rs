@@ -139,7 +139,7 @@ async fn what_is_no_request_is_answered_and_the_next_one_is_served() {
         (r#"{"jsonrpc":"2.0","id":"y","method":"a","method":"b"}"#, -32700, "wire/not-json", json!("y")),
         (r#"[{"jsonrpc":"2.0","id":1,"method":"turn/end"}]"#, -32600, "wire/batch", json!(null)),
         ("7", -32600, "wire/message", json!(null)),
-        (r#"{"jsonrpc":"2.0","id":"z","method":"batch/plan"}"#, -32601, "wire/unknown-method", json!("z")),
+        (r#"{"jsonrpc":"2.0","id":"z","method":"batch/run"}"#, -32601, "wire/unknown-method", json!("z")),
         (r#"{"jsonrpc":"2.0","id":null,"method":"turn/end"}"#, -32600, "wire/message", json!(null)),
     ] {
         wire.send(line).await;
