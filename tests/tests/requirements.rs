@@ -80,6 +80,7 @@ fn every_row_is_in_the_table_once() {
         .chain(["RG06", "RG10", "RG16", "RG14", "RG15", "T05", "T08"].map(str::to_owned))
         .chain(number("C-", (1..=20).collect()))
         .chain(["S-32", "S-36", "E-32", "E-42"].map(str::to_owned))
+        .chain(["S01", "S03", "S04", "S05", "S06", "S07", "S10", "M12", "M14"].map(str::to_owned))
         .chain(number("R-", (1..=18).collect()))
         .chain(number("C", (1..=14).collect()))
         .chain(number("M-", (1..=35).collect()))
