@@ -12,6 +12,7 @@ mod place;
 mod wired;
 
 use std::fs;
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +36,8 @@ struct Held {
     place: Place,
     host: Host,
     server: Server,
+    /// A byte for each call that is held up.
+    started: fs::File,
 }
 
 impl Held {
@@ -44,7 +47,7 @@ impl Held {
             rustix::fs::mknodat(CWD, place.path(name), FileType::Fifo, Mode::RWXU, 0).unwrap();
         }
         let wait = format!(
-            "grep -q wait || exit 0; : > \"{}\"; cat \"{}\" > /dev/null",
+            "grep -q wait || exit 0; printf x > \"{}\"; cat \"{}\" > /dev/null",
             place.path("started").display(),
             place.path("go").display()
         );
@@ -57,7 +60,9 @@ impl Held {
         let ledger = ledger_beside(&options, &<_>::default());
         let host = Host::open(options).await.unwrap();
         let server = server_with(&host, ledger, change);
-        Self { place, host, server }
+        // Open at both ends, so that nobody waits for somebody to open it.
+        let started = fs::File::options().read(true).write(true).open(place.path("started")).unwrap();
+        Self { place, host, server, started }
     }
 
     async fn new() -> Self {
@@ -66,20 +71,16 @@ impl Held {
 
     /// Until a call is held up.
     async fn started(&self) {
-        self.open("started", false).await;
+        let mut started = self.started.try_clone().unwrap();
+        let read = tokio::task::spawn_blocking(move || started.read_exact(&mut [0]).unwrap());
+        read.await.unwrap();
     }
 
     /// Lets one go.
     async fn go(&self) {
-        self.open("go", true).await;
-    }
-
-    /// Opens one end of a pipe, which waits for the other.
-    async fn open(&self, name: &str, to_write: bool) {
-        let path = self.place.path(name);
-        let opened = tokio::task::spawn_blocking(move || {
-            fs::File::options().read(!to_write).write(to_write).open(path).unwrap()
-        });
+        let path = self.place.path("go");
+        // It waits until somebody reads.
+        let opened = tokio::task::spawn_blocking(move || fs::File::options().write(true).open(path).unwrap());
         drop(opened.await.unwrap());
     }
 
