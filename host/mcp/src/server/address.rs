@@ -1,6 +1,7 @@
 //! Addresses of what is served. All of them are looked up, and none is put together with
 //! a path: what is not in a list is not there.
 
+use portcullis_model::extension;
 use portcullis_model::product;
 
 /// The scheme of a skill's files.
@@ -82,22 +83,8 @@ fn encoded(path: &str) -> String {
 
 /// Decoded once. An encoded `/` would be another path than it looks like.
 fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || char::from(rest.next()?).to_digit(16);
-        let (high, low) = (digit()?, digit()?);
-        let byte = u8::try_from(high * 16 + low).ok()?;
-        if byte == b'/' {
-            return None;
-        }
-        bytes.push(byte);
-    }
-    String::from_utf8(bytes).ok()
+    let hides_a_slash = text.to_ascii_lowercase().contains("%2f");
+    (!hides_a_slash).then(|| extension::decoded(text)).flatten()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 mod change;
 mod entry;
 mod library;
+mod uri;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub use library::{
     Coverage, DeclaredReference, FileFacts, Library, LibraryFile, LibraryPrompt, LibraryRoot, LibrarySkill,
     LibrarySource, SharedFile, SkippedSkill,
 };
+pub use uri::decoded;
 
 /// An answer that may take time. Dropping it gives up.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ExtensionError>> + Send + 'a>>;

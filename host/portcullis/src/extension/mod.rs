@@ -22,4 +22,3 @@ pub use news::News;
 pub use registry::{ExtensionOptions, Extensions, RegisterError, Seen};
 pub use scope::{Level, Scope};
 pub use uri::UriError;
-pub(crate) use uri::decoded;

@@ -1,9 +1,10 @@
 //! The address of a skill's file: `skill://PATH/FILE`, where `PATH` is the skill's path
 //! below its root.
 
+use portcullis_model::extension::decoded;
+
 use super::catalog::{Catalog, Skill};
 use super::document::SKILL_FILE;
-use crate::extension::decoded;
 
 const SCHEME: &str = "skill://";
 
